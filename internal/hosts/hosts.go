@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strconv"
+	"strings"
 )
 
 // DefaultPort is the port of an entry that names none.
@@ -50,6 +51,17 @@ func (e Entry) String() string {
 	default:
 		return withPort(e.Host, e.Port)
 	}
+}
+
+// Line returns the entry as an item of the "allow" list in YAML, quoted where
+// YAML would read something else than a text.
+func (e Entry) Line() string {
+	s := e.String()
+	plain := s[0] >= 'a' && s[0] <= 'z' && strings.ContainsAny(s, ".:")
+	if plain || s[0] >= '0' && s[0] <= '9' && strings.Contains(s, ":") {
+		return "- " + s
+	}
+	return "- " + strconv.Quote(s)
 }
 
 func withPort(host string, port uint16) string {

@@ -35,9 +35,12 @@ func (e Entry) matches(t Target) bool {
 	return false
 }
 
-// HasAddress tells whether the list names this very address and port.
+// HasAddress tells whether the list names this very address and port, so that
+// a listed name may resolve to it.
 func (l List) HasAddress(a netip.Addr, port uint16) bool {
-	return slices.Contains(l, Entry{Kind: Address, Addr: a.WithZone(""), Port: port}) && a.Zone() == ""
+	return slices.ContainsFunc(l, func(e Entry) bool {
+		return (e.Kind == Address || e.Kind == Loopback) && e.Addr == a && e.Port == port
+	})
 }
 
 // LoopbackPorts returns the entries for the host's loopback in the list's order.

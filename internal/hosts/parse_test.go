@@ -42,6 +42,18 @@ func TestParse(t *testing.T) {
 	}
 }
 
+func TestLine(t *testing.T) {
+	for in, want := range map[string]string{
+		"example.com": "- example.com", "example.com:80": "- example.com:80", "intranet:80": "- intranet:80",
+		"127.0.0.1:80": "- 127.0.0.1:80", "[::1]:80": `- "[::1]:80"`, "*.example.com": `- "*.example.com"`,
+		"null": `- "null"`, "1.e5": `- "1.e5"`, "[fd00::1]:443": `- "[fd00::1]:443"`,
+	} {
+		if e, err := Parse(in); err != nil || e.Line() != want {
+			t.Errorf("Parse(%q).Line() = %s, %v, want %s", in, e.Line(), err, want)
+		}
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	for _, c := range []struct{ in, reason, hint string }{
 		{"", "is empty", "example.com"},
@@ -167,8 +179,9 @@ func TestParseTarget(t *testing.T) {
 		if err != nil || target.String() != c.want || target.Loopback() != c.loopback {
 			t.Errorf("ParseTarget(%q) = %v, %v", c.in, target, err)
 		}
-		if line, ok := target.Line(); line != c.line || ok != (c.line != "") {
-			t.Errorf("ParseTarget(%q).Line() = %q, %v, want %q", c.in, line, ok, c.line)
+		e, err := target.Entry()
+		if (err == nil) != (c.line != "") || err == nil && e.String() != c.line {
+			t.Errorf("ParseTarget(%q).Entry() = %v, %v, want %q", c.in, e, err, c.line)
 		}
 	}
 	for _, bad := range []string{
@@ -245,10 +258,9 @@ func FuzzParseTarget(f *testing.F) {
 		if target.Name != "" && readsAsAddress(target.Name) || (target.Name == "") != target.Addr.IsValid() {
 			t.Errorf("ParseTarget(%q) = %#v, a name that others read as an address", s, target)
 		}
-		if line, ok := target.Line(); ok {
-			e, err := Parse(line)
-			if _, matched := (List{e}).Match(target); err != nil || !matched {
-				t.Errorf("the line %q for %v does not allow it", line, target)
+		if e, err := target.Entry(); err == nil {
+			if _, matched := (List{e}).Match(target); !matched {
+				t.Errorf("the entry %v for %v does not allow it", e, target)
 			}
 		}
 		if _, err := netip.ParseAddr(target.Name); err == nil {

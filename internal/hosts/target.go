@@ -51,17 +51,13 @@ func (t Target) String() string {
 	return t.Name + ":" + itoa(t.Port)
 }
 
-// Line returns the config line that allows the target, and false when no line can.
-func (t Target) Line() (string, bool) {
-	text := t.String()
+// Entry returns the entry that allows this target and no other; the error is
+// an *Error for one that no entry can allow, such as 0.0.0.0:80.
+func (t Target) Entry() (Entry, error) {
 	if t.Name == "localhost" {
-		text = "127.0.0.1:" + itoa(t.Port)
+		return Parse(netip.AddrPortFrom(loopback4, t.Port).String())
 	}
-	e, err := Parse(text)
-	if err != nil {
-		return "", false
-	}
-	return e.String(), true
+	return Parse(t.String())
 }
 
 // below tells whether name is a subdomain of domain.
