@@ -1,0 +1,47 @@
+package proc
+
+import (
+	"math"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+const rootDir = "/"
+
+// sysAttributes asks for a session of its own, which has no terminal and is a
+// process group, and for SIGKILL when aibox ends.
+func sysAttributes(cmd Cmd) (*syscall.SysProcAttr, error) {
+	attr := &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+	if cmd.Caged {
+		attr.Cloneflags = syscall.CLONE_NEWUSER | syscall.CLONE_NEWPID
+		attr.UidMappings = same(os.Getuid())
+		attr.GidMappings = same(os.Getgid())
+	}
+	return attr, nil
+}
+
+// keepFilesIn marks every open file but the standard ones to be closed on
+// execution. Go does so for the files it opens, but not for those that aibox
+// itself inherited from the user's shell, which must not reach a sandbox.
+func keepFilesIn() error {
+	return unix.CloseRange(firstFD, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
+}
+
+func same(id int) []syscall.SysProcIDMap {
+	return []syscall.SysProcIDMap{{ContainerID: id, HostID: id, Size: 1}}
+}
+
+// waitExit returns true when the process has ended and is not yet reaped: its
+// number, which is its group's too, cannot be reused before that.
+func waitExit(pid int) bool {
+	for {
+		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if err != unix.EINTR {
+			return err == nil
+		}
+	}
+}
+
+func signalGroup(pid int, sig syscall.Signal) { _ = syscall.Kill(-pid, sig) }

@@ -1,0 +1,23 @@
+package proc
+
+import (
+	"errors"
+	"syscall"
+)
+
+const rootDir = ""
+
+func sysAttributes(cmd Cmd) (*syscall.SysProcAttr, error) {
+	if cmd.Caged || len(cmd.Files) > 0 {
+		return nil, errors.New("process namespaces and handed over files: not yet on windows")
+	}
+	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}, nil
+}
+
+// keepFilesIn has nothing to do: handles are inherited by list only.
+func keepFilesIn() error { return nil }
+
+func waitExit(int) bool { return false }
+
+// signalGroup does nothing: this system has no process groups to signal.
+func signalGroup(int, syscall.Signal) {}
