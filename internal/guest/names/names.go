@@ -1,0 +1,24 @@
+// Package names holds the paths of the VM that more than one guest package
+// uses. What the host knows too is in package wire instead.
+package names
+
+import "strconv"
+
+// Paths of init's own, below a folder that only root may enter.
+const (
+	Private = "/run/aibox"
+	Shares  = Private + "/shares" // the share device
+	State   = Private + "/state"  // the state disk
+)
+
+// Paths of the kernel and the image.
+const (
+	Cgroup      = "/sys/fs/cgroup"
+	StateDevice = "/dev/vdb"
+	Shell       = "/bin/bash"
+	Mke2fs      = "/usr/sbin/mke2fs"
+	E2fsck      = "/usr/sbin/e2fsck"
+)
+
+// RuntimeDir is the user's XDG_RUNTIME_DIR.
+func RuntimeDir(uid int) string { return "/run/user/" + strconv.Itoa(uid) }

@@ -1,0 +1,37 @@
+package relay
+
+import (
+	"net"
+	"strconv"
+
+	"aibox/internal/wire"
+)
+
+// Port is a port of the VM's loopback and where its connections go.
+type Port struct {
+	Number  uint16
+	Service string
+	// Target, if set, is asked for by CONNECT before the bytes pass.
+	Target string
+}
+
+// Ports lists what a VM serves: the proxy, the API and the git broker where
+// they exist, and the listed ports of the host's loopback.
+func Ports(boot wire.Boot) []Port {
+	list := []Port{{Number: wire.ProxyPort, Service: wire.ServiceProxy}}
+	if boot.API {
+		list = append(list, Port{Number: wire.APIPort, Service: wire.ServiceAPI})
+	}
+	if boot.GitBroker {
+		list = append(list, Port{Number: wire.GitPort, Service: wire.ServiceGit})
+	}
+	for _, h := range boot.HostPorts {
+		host := "127.0.0.1"
+		if h.IPv6 {
+			host = "::1"
+		}
+		number := strconv.Itoa(int(h.Port))
+		list = append(list, Port{Number: h.Port, Service: wire.ServiceProxy, Target: net.JoinHostPort(host, number)})
+	}
+	return list
+}
