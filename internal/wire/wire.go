@@ -53,3 +53,12 @@ const (
 
 // ServiceSSH is the one service that the host opens in the guest.
 const ServiceSSH = "ssh"
+
+// FailPrefix starts the one line that init prints on the console when a boot
+// step that must work failed, or when it powers off without being asked to:
+// prefix, step, ": ", reason.
+const FailPrefix = "aibox-init: "
+
+// APIKeyPlaceholder is the VM's ANTHROPIC_API_KEY where the key stays on the
+// host. Nothing accepts it.
+const APIKeyPlaceholder = "aibox-keeps-the-key-on-the-host"
