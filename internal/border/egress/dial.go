@@ -1,0 +1,158 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"syscall"
+	"time"
+
+	"aibox/internal/hosts"
+)
+
+// Resolver looks names up. *net.Resolver is one.
+type Resolver interface {
+	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
+}
+
+// DialFunc opens a TCP connection to one address.
+type DialFunc func(ctx context.Context, addr netip.AddrPort) (net.Conn, error)
+
+// SystemResolver returns the resolver for production: the host's name servers,
+// asked by Go's own code, which confinement by jail expects.
+func SystemResolver() Resolver { return absolute{&net.Resolver{PreferGo: true}} }
+
+// absolute looks up names of several labels as they are, without the host's
+// search domains, so that the name that was checked is the one that is asked for.
+type absolute struct{ Resolver }
+
+func (a absolute) LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error) {
+	if strings.Contains(host, ".") {
+		host += "."
+	}
+	return a.Resolver.LookupNetIP(ctx, network, host)
+}
+
+// SystemDial is the DialFunc for production.
+func SystemDial(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {
+	return new(net.Dialer).DialContext(ctx, "tcp", addr.String())
+}
+
+// connect is the one way out: check the name, resolve, check the addresses,
+// dial those. The error is a *Refusal or a *failure, and is recorded.
+func (p *Proxy) connect(ctx context.Context, t hosts.Target) (net.Conn, error) {
+	conn, err := p.tryConnect(ctx, t)
+	if r := (*Refusal)(nil); errors.As(err, &r) {
+		p.config.Recorder.Refuse(*r)
+	} else if err != nil {
+		p.config.Recorder.Fail(t.String())
+	} else {
+		p.config.Recorder.Connect(t.String())
+	}
+	return conn, err
+}
+
+func (p *Proxy) tryConnect(ctx context.Context, t hosts.Target) (net.Conn, error) {
+	entry, refusal := Decide(p.config.Allow, t)
+	if refusal != nil {
+		return nil, refusal
+	}
+	var addrs []netip.Addr
+	switch entry.Kind {
+	case hosts.Loopback, hosts.Address:
+		addrs = []netip.Addr{entry.Addr}
+	default:
+		found, err := p.resolve(ctx, t.Name)
+		if err != nil {
+			return nil, err
+		}
+		if refusal := DecideAddrs(p.config.Allow, p.config.OwnAddrs, t, found); refusal != nil {
+			return nil, refusal
+		}
+		addrs = found[:min(len(found), maxAddrs)]
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialTime)
+	defer cancel()
+	conn, err := race(ctx, p.config.Dial, addrs, t.Port)
+	if err != nil {
+		return nil, dialFailure(ctx, t, err)
+	}
+	return conn, nil
+}
+
+func (p *Proxy) resolve(ctx context.Context, name string) ([]netip.Addr, error) {
+	ctx, cancel := context.WithTimeout(ctx, resolveTime)
+	defer cancel()
+	addrs, err := p.config.Resolver.LookupNetIP(ctx, "ip", name)
+	if err == nil && len(addrs) > 0 {
+		return addrs, nil
+	}
+	reason := "the name servers failed"
+	if e := (*net.DNSError)(nil); errors.As(err, &e) && e.IsNotFound || err == nil {
+		reason = "no such host"
+	} else if ctx.Err() != nil || e != nil && e.IsTimeout {
+		reason = "the name servers did not answer"
+	}
+	return nil, &failure{http.StatusBadGateway, "aibox: cannot resolve " + name + ": " + reason}
+}
+
+// race dials the addresses in turn, the next one when the last has failed or
+// takes longer than dialStagger, and returns the first connection.
+func race(ctx context.Context, dial DialFunc, addrs []netip.Addr, port uint16) (net.Conn, error) {
+	type result struct {
+		conn net.Conn
+		err  error
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	results := make(chan result)
+	next := time.NewTimer(0)
+	defer next.Stop()
+	var first error
+	for started, ended := 0, 0; ended < len(addrs); {
+		select {
+		case <-next.C:
+			if started == len(addrs) {
+				continue
+			}
+			go func(a netip.Addr) {
+				conn, err := dial(ctx, netip.AddrPortFrom(a.Unmap(), port))
+				select {
+				case results <- result{conn, err}:
+				case <-ctx.Done():
+					if err == nil {
+						_ = conn.Close()
+					}
+				}
+			}(addrs[started])
+			started++
+			next.Reset(dialStagger)
+		case r := <-results:
+			if r.err == nil {
+				return r.conn, nil
+			}
+			if ended++; first == nil {
+				first = r.err
+			}
+			next.Reset(0)
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return nil, first
+}
+
+func dialFailure(ctx context.Context, t hosts.Target, err error) error {
+	text := "aibox: cannot connect to " + t.String()
+	var timeout interface{ Timeout() bool }
+	if ctx.Err() != nil || errors.As(err, &timeout) && timeout.Timeout() {
+		return &failure{http.StatusGatewayTimeout, text + ": timed out"}
+	}
+	if code := syscall.Errno(0); errors.As(err, &code) {
+		text += ": " + code.Error()
+	}
+	return &failure{http.StatusBadGateway, text}
+}

@@ -1,0 +1,175 @@
+package egress
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"aibox/internal/hosts"
+)
+
+// Config is what a Proxy needs.
+type Config struct {
+	Allow    hosts.List
+	OwnAddrs []netip.Addr // the host's own addresses, refused like its networks; may be nil
+	Recorder *Recorder
+	Resolver Resolver     // nil means SystemResolver
+	Dial     DialFunc     // nil means SystemDial
+	Logger   *slog.Logger // nil means none
+}
+
+// Proxy serves connections of one VM. It is safe for concurrent use.
+type Proxy struct {
+	config  Config
+	buffers sync.Pool // of *[]byte
+}
+
+// New returns a proxy.
+func New(c Config) *Proxy {
+	if c.Recorder == nil {
+		c.Recorder = NewRecorder(io.Discard, time.Now)
+	}
+	if c.Resolver == nil {
+		c.Resolver = SystemResolver()
+	}
+	if c.Dial == nil {
+		c.Dial = SystemDial
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	p := &Proxy{config: c}
+	p.buffers.New = func() any { return new(make([]byte, bufferSize)) }
+	return p
+}
+
+// session is one connection of the VM.
+type session struct {
+	*Proxy
+	conn net.Conn
+	r    *bufio.Reader // all reads of conn
+}
+
+// Serve answers the requests of one connection and closes it. It returns when
+// both directions have ended, which can take days.
+func (p *Proxy) Serve(conn net.Conn) {
+	defer func() { _ = conn.Close() }()
+	s := &session{p, conn, bufio.NewReaderSize(conn, maxLine)}
+	for s.serveOne() {
+	}
+}
+
+// serveOne handles one request and tells whether another may follow.
+func (s *session) serveOne() bool {
+	_ = s.conn.SetReadDeadline(time.Now().Add(requestWait))
+	if _, err := s.r.Peek(1); err != nil {
+		return false
+	}
+	_ = s.conn.SetReadDeadline(time.Now().Add(headTime))
+	h, err := readHead(s.r)
+	_ = s.conn.SetReadDeadline(time.Time{})
+	again := false
+	switch bad := badHead(""); {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		err = &failure{http.StatusRequestTimeout, "aibox: the request was not complete in time"}
+	case err != nil && !errors.As(err, &bad):
+		return false // the client left
+	case err != nil:
+	case h.method == http.MethodConnect:
+		err = s.tunnel(h)
+	default:
+		again, err = s.forward(h)
+	}
+	if err != nil {
+		s.answer(err)
+	}
+	return again
+}
+
+// target reads where a request goes and holds its Host header against it. Only
+// CONNECT may lack the header, since nothing of its head goes further.
+func (s *session) target(h head, authority string, port uint16) (hosts.Target, error) {
+	t, refusal := ParseTarget(authority, port)
+	if refusal != nil {
+		s.config.Recorder.Refuse(*refusal)
+		return t, refusal
+	}
+	host, ok := h.header["Host"]
+	if !ok && (h.http10 || h.method == http.MethodConnect) {
+		return t, nil
+	}
+	if !ok {
+		return t, badHead("has no Host header")
+	}
+	if named, r := ParseTarget(host[0], t.Port); r != nil || named != t {
+		return t, badHead("has a Host header that differs from its target")
+	}
+	return t, nil
+}
+
+// tunnel serves CONNECT until both directions have ended. An error has not been
+// answered yet; what followed the head is then discarded, never read as
+// another request.
+func (s *session) tunnel(h head) error {
+	if h.length != 0 {
+		return badHead("is a CONNECT with a body")
+	}
+	t, err := s.target(h, h.uri, 0)
+	if err != nil {
+		return err
+	}
+	up, err := s.connect(context.Background(), t)
+	if err != nil {
+		return err
+	}
+	if s.write("HTTP/1.1 200 Connection established\r\n\r\n") != nil {
+		_ = up.Close()
+		return nil
+	}
+	s.splice(s.conn, s.r, up, up)
+	return nil
+}
+
+// write sends a text of the proxy's own.
+func (s *session) write(text string) error {
+	_ = s.conn.SetWriteDeadline(time.Now().Add(answerTime))
+	defer func() { _ = s.conn.SetWriteDeadline(time.Time{}) }()
+	_, err := io.WriteString(s.conn, text)
+	return err
+}
+
+// answer sends the error as a status whose reason and body are one line, since
+// many clients show the reason only, and ends the connection.
+func (s *session) answer(err error) {
+	status, text := answerTo(err)
+	s.config.Logger.Debug("request not served", "status", status, "text", text)
+	reason := strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, text)
+	err = s.write(fmt.Sprintf("HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\n"+
+		"X-Aibox-Answer: %s\r\nConnection: close\r\n\r\n%s\n", status, reason, len(text)+1, http.StatusText(status), text))
+	if err == nil {
+		s.linger()
+	}
+}
+
+// linger reads on for a moment before the connection is closed for good, since
+// closing with unread bytes could destroy the answer before the client reads it.
+func (s *session) linger() {
+	_ = closeWrite(s.conn)
+	_ = s.conn.SetReadDeadline(time.Now().Add(lingerTime))
+	_, _ = io.CopyN(io.Discard, s.r, maxLinger)
+}

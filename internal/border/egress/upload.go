@@ -1,0 +1,121 @@
+package egress
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net"
+	"net/http/httputil"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// upload sends a request's body to the server, beside the response, and then
+// watches whether the client is still there. It reads the connection alone until stop has
+// returned.
+type upload struct {
+	s     *session
+	up    net.Conn
+	ended atomic.Bool // the whole body has been sent
+	done  chan struct{}
+	timer *time.Timer // runs once the client has ended its sending; set before done
+
+	mu      sync.Mutex // guards stopped and, until then, the read deadline
+	stopped bool
+}
+
+func (s *session) startUpload(h head, up net.Conn) *upload {
+	u := &upload{s: s, up: up, done: make(chan struct{})}
+	go func() {
+		defer close(u.done)
+		if u.sendBody(h) != nil || u.wait(0) != nil {
+			return
+		}
+		u.ended.Store(true)
+		if _, err := s.r.Peek(1); err == io.EOF {
+			u.timer = time.AfterFunc(cutClientTime, func() { _ = up.Close() })
+		}
+	}()
+	return u
+}
+
+func (u *upload) sendBody(h head) error {
+	switch h.length {
+	case 0:
+		return nil
+	case chunked:
+		w := bufio.NewWriterSize(u.up, 4<<10)
+		chunks := httputil.NewChunkedWriter(w)
+		if err := u.s.copy(chunks, u.waiting(httputil.NewChunkedReader(u.s.r)), w.Flush); err != nil {
+			return err
+		}
+		if err := readTrailer(u.s.r); err != nil {
+			return err
+		}
+		_ = chunks.Close()
+		_, _ = w.WriteString("\r\n")
+		return w.Flush()
+	}
+	body := &io.LimitedReader{R: u.s.r, N: h.length}
+	if err := u.s.copy(u.up, u.waiting(body), nil); err != nil {
+		return err
+	}
+	if body.N > 0 {
+		return io.ErrUnexpectedEOF
+	}
+	return nil
+}
+
+// waiting is r with a limit on the silence before each read.
+func (u *upload) waiting(r io.Reader) io.Reader {
+	return readerFunc(func(p []byte) (int, error) {
+		if err := u.wait(bodyWait); err != nil {
+			return 0, err
+		}
+		return r.Read(p)
+	})
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// wait limits the next read to d, or not at all for 0.
+func (u *upload) wait(d time.Duration) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.stopped {
+		return errors.New("the request has ended")
+	}
+	var deadline time.Time
+	if d > 0 {
+		deadline = time.Now().Add(d)
+	}
+	return u.s.conn.SetReadDeadline(deadline)
+}
+
+// stop ends the reading. While the body is not sent, up must be closed before.
+func (u *upload) stop() {
+	u.mu.Lock()
+	u.stopped = true
+	_ = u.s.conn.SetReadDeadline(time.Unix(1, 0))
+	u.mu.Unlock()
+	<-u.done
+	_ = u.s.conn.SetReadDeadline(time.Time{})
+	if u.timer != nil {
+		u.timer.Stop()
+	}
+}
+
+// readTrailer reads what follows the last chunk and drops it.
+func readTrailer(r *bufio.Reader) error {
+	for total := 0; total <= maxTrailer; {
+		line, err := readLine(r)
+		if err != nil || line == "" {
+			return err
+		}
+		total += len(line)
+	}
+	return badHead("has too large a trailer")
+}
