@@ -173,7 +173,15 @@ func (p *Process) Err() error {
 	case p.state.Success():
 		return nil
 	}
-	return &ExitError{Name: p.name, State: p.state, LastLine: p.tail.lastLine()}
+	return &ExitError{Name: p.name, How: how(p.state), LastLine: p.tail.lastLine()}
+}
+
+// how says how a program ended: "exit status 1", "signal 9 (killed)".
+func how(state *os.ProcessState) string {
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return fmt.Sprintf("signal %d (%s)", int(status.Signal()), status.Signal())
+	}
+	return state.String()
 }
 
 // Stderr returns the last 32 KiB of the program's standard error, as written.
@@ -182,19 +190,15 @@ func (p *Process) Stderr() string { return p.tail.String() }
 // ExitError says how a program ended that did not end well.
 type ExitError struct {
 	Name     string
-	State    *os.ProcessState
+	How      string // exit status or signal
 	LastLine string // last line of standard error, printable; may be empty
 }
 
 func (e *ExitError) Error() string {
-	how := e.State.String()
-	if status, ok := e.State.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		how = fmt.Sprintf("signal %d (%s)", int(status.Signal()), status.Signal())
-	}
 	if e.LastLine == "" {
-		return fmt.Sprintf("%s ended with %s", e.Name, how)
+		return fmt.Sprintf("%s ended with %s", e.Name, e.How)
 	}
-	return fmt.Sprintf("%s ended with %s: %s", e.Name, how, plain.Line(e.LastLine))
+	return fmt.Sprintf("%s ended with %s: %s", e.Name, e.How, plain.Line(e.LastLine))
 }
 
 // plainErrno drops the path that os puts before the cause: the path may be one

@@ -61,11 +61,7 @@ func probe(secret, port, abstract string) int {
 	try("remount", unix.Mount("", "/", "", unix.MS_REMOUNT|unix.MS_BIND, ""))
 	try("unshare", unix.Unshare(unix.CLONE_NEWUSER))
 	try("make a device", unix.Mknod("/planted", unix.S_IFCHR|0o600, int(unix.Mkdev(1, 3))))
-	try("trace the first process", unix.PtraceAttach(1))
 	try("become root", syscall.Setuid(0))
-	f, err := os.OpenFile("/proc/1/mem", os.O_RDWR, 0)
-	try("open another's memory", err)
-	_ = f.Close()
 	_ = json.NewEncoder(os.Stdout).Encode(r)
 	return 0
 }

@@ -237,7 +237,7 @@ func TestSandboxDiesWithAibox(t *testing.T) {
 		if _, err := io.ReadFull(r, make([]byte, len("starting"))); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(rand.IntN(40_000)) * time.Microsecond) // the random moment, not a wait
+		time.Sleep(time.Duration(rand.IntN(20_000)) * time.Microsecond) // the random moment, not a wait
 		if strings.Contains(processWith(mark, "/bin/sleep\x00"+mark), mark) {
 			reached++
 		}
