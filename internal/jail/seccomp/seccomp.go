@@ -59,3 +59,13 @@ func Install(o Options) error {
 	}
 	return nil
 }
+
+// Lethal returns the names of the calls that end the process, sorted.
+func Lethal(o Options) []string {
+	var names []string
+	for _, c := range lethal(o) {
+		names = append(names, c.name)
+	}
+	slices.Sort(names)
+	return names
+}
