@@ -1,0 +1,129 @@
+package project
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Entry is one project for which aibox keeps something.
+type Entry struct {
+	Kept    Kept
+	Size    int64     // bytes of the disk that are taken
+	Partial bool      // Size leaves out what could not be read, or lies too deep
+	LastRun time.Time // zero for never
+	Running bool
+	PID     int  // of the run, 0 if not known
+	Gone    bool // there is no folder at the project's path any more
+}
+
+// maxDepth is how deep sizes are added up. The VM can make trees of any depth.
+const maxDepth = 128
+
+// List returns the projects, ordered by path. It ends early with ctx's error.
+func (p Place) List(ctx context.Context) ([]Entry, error) {
+	dirs, err := os.ReadDir(p.projects())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, keepError("read", p.projects(), err)
+	}
+	var list []Entry
+	for _, d := range dirs {
+		if !d.IsDir() || strings.HasPrefix(d.Name(), ".") {
+			continue
+		}
+		e, err := p.entry(ctx, d.Name())
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, e)
+	}
+	slices.SortFunc(list, func(a, b Entry) int { return cmp.Compare(a.Kept.Project, b.Kept.Project) })
+	return list, nil
+}
+
+func (p Place) entry(ctx context.Context, name string) (Entry, error) {
+	k := Kept{Dir: filepath.Join(p.projects(), name), place: p}
+	// A folder without a readable path is listed by its own name, so that it can be removed.
+	if k.Project, _ = k.readPath(); k.Project == "" {
+		k.Project = k.Dir
+	}
+	e := Entry{Kept: k}
+	e.PID, e.Running = k.Running()
+	if info, err := os.Stat(filepath.Join(k.Dir, runLockName)); err == nil {
+		e.LastRun = info.ModTime()
+	}
+	if _, err := os.Stat(k.Project); errors.Is(err, fs.ErrNotExist) {
+		e.Gone = true
+	}
+	var err error
+	e.Size, e.Partial, err = diskUse(ctx, k.Dir)
+	return e, err
+}
+
+// diskUse adds up what a tree takes. It goes through os.Root, so that a folder
+// which a running VM swaps for a link leads nowhere.
+func diskUse(ctx context.Context, dir string) (size int64, partial bool, err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return 0, true, nil
+	}
+	defer root.Close()
+	err = fs.WalkDir(root.FS(), ".", func(path string, d fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			partial = true
+			return nil
+		}
+		if info, err := d.Info(); err == nil {
+			size += allocated(info)
+		}
+		if d.IsDir() && strings.Count(path, "/") >= maxDepth {
+			partial = true
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return size, partial, err
+}
+
+// Find returns what is kept for the project at path, which may be a folder that
+// was moved or deleted. It is false if nothing is kept.
+func (p Place) Find(path string) (Kept, bool) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return Kept{}, false
+	}
+	ways := []string{abs}
+	if resolved, err := filepath.EvalSymlinks(abs); err == nil {
+		ways = append([]string{resolved}, abs)
+	} else if parent, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil {
+		ways = append(ways, filepath.Join(parent, filepath.Base(abs)))
+	}
+	for _, way := range ways {
+		if k := p.Kept(way); isFolder(k.Dir) {
+			return k, true
+		}
+	}
+	// The path of the kept folder itself, as "projects list" prints it where
+	// the project's path is lost.
+	if filepath.Dir(abs) == p.projects() && isFolder(abs) {
+		return Kept{Dir: abs, Project: abs, place: p}, true
+	}
+	return Kept{}, false
+}
+
+func isFolder(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.IsDir()
+}

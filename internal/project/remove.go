@@ -1,0 +1,179 @@
+package project
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"aibox/internal/fault"
+)
+
+// loginFiles hold Claude Code's login, below the VM's home.
+func loginFiles() []string { return []string{".claude/.credentials.json"} }
+
+// maxLogin bounds a login file in bytes.
+const maxLogin = 1 << 20
+
+// Remove drops everything that is kept for the project. The project's own
+// folder is not touched. It refuses while a run or a task lives.
+func (k Kept) Remove(ctx context.Context) error {
+	lock, err := k.lockToClear()
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	if err := k.noMounts(k.Dir); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(k.place.projects())
+	if err != nil {
+		return keepError("open", k.place.projects(), err)
+	}
+	defer root.Close()
+	if err := removeLeftovers(ctx, root); err != nil {
+		return err
+	}
+	aside, err := moveAside(root, filepath.Base(k.Dir))
+	if err != nil {
+		return keepError("remove", k.Dir, err)
+	}
+	return removeTree(ctx, root, aside)
+}
+
+// Reset clears the VM's home and deletes the state disk. It keeps the config,
+// the logs, the tasks and, unless logout, Claude Code's login. It refuses while a
+// run or a task lives.
+func (k Kept) Reset(ctx context.Context, logout bool) error {
+	lock, err := k.lockToClear()
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	if err := k.noMounts(k.Home()); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(k.Dir)
+	if err != nil {
+		return keepError("open", k.Dir, err)
+	}
+	defer root.Close()
+	if err := root.Remove(stateDiskName); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return keepError("remove", k.StateDisk(), err)
+	}
+	if err := k.resetHome(root, logout); err != nil {
+		return err
+	}
+	return removeLeftovers(ctx, root)
+}
+
+func (k Kept) lockToClear() (*Lock, error) {
+	if err := ownFolder(k.Dir); err != nil {
+		return nil, err
+	}
+	return k.LockAll()
+}
+
+// resetHome prepares the new home beside the old one and then swaps them, so
+// that a crash loses no login: at any time one of the two is complete.
+func (k Kept) resetHome(root *os.Root, logout bool) error {
+	fresh, err := freeName(root)
+	if err != nil {
+		return keepError("clear", k.Home(), err)
+	}
+	if err := root.Mkdir(fresh, 0o700); err != nil {
+		return keepError("clear", k.Home(), err)
+	}
+	if !logout {
+		for _, name := range loginFiles() {
+			if err := carry(root, homeName, fresh, name); err != nil {
+				return keepError("keep the login in", k.Home(), err)
+			}
+		}
+	}
+	if _, err := moveAside(root, homeName); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return keepError("clear", k.Home(), err)
+	}
+	if err := root.Rename(fresh, homeName); err != nil {
+		return keepError("clear", k.Home(), err)
+	}
+	return nil
+}
+
+// carry links a plain file of the old home into the new one. Each part of its
+// path must be what it seems: a link that the VM put there leads nowhere.
+func carry(root *os.Root, from, to, name string) error {
+	parts := strings.Split(name, "/")
+	for i := range parts {
+		at := strings.Join(append([]string{from}, parts[:i+1]...), "/")
+		info, err := root.Lstat(at)
+		last := i == len(parts)-1
+		if err != nil || !last && !info.IsDir() || last && (!info.Mode().IsRegular() || info.Size() > maxLogin) {
+			return nil // there is no login
+		}
+	}
+	for i := range parts[:len(parts)-1] {
+		if err := root.Mkdir(strings.Join(append([]string{to}, parts[:i+1]...), "/"), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return root.Link(from+"/"+name, to+"/"+name)
+}
+
+// noMounts refuses to clear a folder in which something is mounted: the rule
+// that removing stays in the tree would not hold there.
+func (k Kept) noMounts(dir string) error {
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = resolved
+	}
+	for _, m := range readMounts() {
+		if within(m.point, dir) {
+			return fault.New(fault.Refused, "umount "+fault.ShellQuote(m.point), "something is mounted at %q", m.point)
+		}
+	}
+	return nil
+}
+
+func freeName(root *os.Root) (string, error) {
+	for i := range 10000 {
+		name := fmt.Sprintf("%s%d", leftoverPrefix, i)
+		if _, err := root.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+			return name, nil
+		}
+	}
+	return "", errors.New("too many leftovers of earlier removals")
+}
+
+// moveAside renames what is to be removed, so that it is gone at once and a
+// crash leaves nothing that looks usable.
+func moveAside(root *os.Root, name string) (string, error) {
+	aside, err := freeName(root)
+	if err != nil {
+		return "", err
+	}
+	return aside, root.Rename(name, aside)
+}
+
+// removeLeftovers removes what moveAside left, now or before a crash.
+func removeLeftovers(ctx context.Context, root *os.Root) error {
+	dir, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	names, err := dir.Readdirnames(-1)
+	dir.Close()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if strings.HasPrefix(name, leftoverPrefix) {
+			if err := removeTree(ctx, root, name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
