@@ -61,7 +61,9 @@ func probe(secret, port, abstract string) int {
 	try("remount", unix.Mount("", "/", "", unix.MS_REMOUNT|unix.MS_BIND, ""))
 	try("unshare", unix.Unshare(unix.CLONE_NEWUSER))
 	try("make a device", unix.Mknod("/planted", unix.S_IFCHR|0o600, int(unix.Mkdev(1, 3))))
-	try("become root", syscall.Setuid(0))
+	if os.Getuid() != 0 {
+		try("become root", syscall.Setuid(0))
+	}
 	_ = json.NewEncoder(os.Stdout).Encode(r)
 	return 0
 }
