@@ -6,7 +6,7 @@ func TestLimitsFor(t *testing.T) {
 	for _, c := range []struct{ memory, wantMemory, wantPIDs uint64 }{
 		{256 * mib, 192 * mib, 1024},
 		{512 * mib, 384 * mib, 2048},
-		{2048 * mib, 1920 * mib, 8192},
+		{2048 * mib, 1888 * mib, 8192},
 		{64 << 30, 60 << 30, 16384},
 	} {
 		if got := LimitsFor(c.memory); got.Memory != c.wantMemory || got.PIDs != c.wantPIDs {

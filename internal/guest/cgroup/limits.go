@@ -16,11 +16,11 @@ type Limits struct {
 }
 
 // LimitsFor returns the limits in a VM with so much memory. What is left
-// belongs to the kernel and to init, which needs at most 64 MiB for the
-// buffers of its forwarders: a session that takes all it can is stopped by
+// belongs to the kernel and to init, whose forwarders may hold some ten MiB of
+// data in flight: a session that takes all it can is stopped by
 // its own limit, and the kernel never has to choose among all processes.
 func LimitsFor(memory uint64) Limits {
-	reserve := min(max(128*mib, memory/16), memory/4)
+	reserve := min(max(160*mib, memory/16), memory/4)
 	return Limits{
 		Memory: memory - reserve,
 		// A thread costs the kernel about 40 KiB, so a fork bomb ends here

@@ -11,35 +11,25 @@ import (
 	"github.com/hashicorp/yamux"
 
 	"aibox/internal/wire"
+	"aibox/internal/wire/mux"
 )
 
-// A paused VM or a stopped aibox must find the link as it was, however long
-// that takes; a host that is gone ends the VM anyway.
-const patience = 30 * 24 * time.Hour
+// writeTimeout only has to be finite for yamux: a paused VM or a stopped aibox
+// must find the link as it was, and a host that is gone ends the VM anyway.
+const writeTimeout = 24 * time.Hour
 
 // serviceTimeout bounds the wait for the name of a stream the host opened.
 const serviceTimeout = 30 * time.Second
 
 // Link is the connection with the host.
-type Link struct{ session *yamux.Session }
-
-// Stream is one conversation on the link. Its CloseWrite leaves the way back
-// open; its Close ends both ways for this side.
-type Stream struct{ *yamux.Stream }
-
-// CloseWrite tells the host that no more bytes follow.
-func (s Stream) CloseWrite() error { return s.Stream.Close() }
-
-// Close closes the stream and wakes who reads from or writes to it.
-func (s Stream) Close() error {
-	err := s.Stream.Close()
-	_ = s.SetDeadline(time.Unix(1, 0))
-	return err
+type Link struct {
+	session *yamux.Session
+	frames  *mux.Conn
 }
 
 // Dial says hello on conn, checks that the answer belongs to it, and starts
 // the multiplexer. conn is the link's from then on.
-func Dial(conn io.ReadWriteCloser) (*Link, error) {
+func Dial(conn net.Conn) (*Link, error) {
 	hello := wire.Hello{Version: wire.Version}
 	if _, err := rand.Read(hello.Nonce[:]); err != nil {
 		return nil, fmt.Errorf("make nonce: %w", err)
@@ -54,34 +44,36 @@ func Dial(conn io.ReadWriteCloser) (*Link, error) {
 	if answer.Nonce != hello.Nonce {
 		return nil, errors.New("read hello: the answer belongs to another boot")
 	}
-	session, err := yamux.Client(conn, muxConfig())
+	frames := mux.NewConn(conn, nil)
+	session, err := yamux.Client(frames, muxConfig())
 	if err != nil {
 		return nil, fmt.Errorf("start multiplexer: %w", err)
 	}
-	return &Link{session: session}, nil
+	return &Link{session: session, frames: frames}, nil
 }
 
-// muxConfig has no time limit that a pause of either side could run into.
+// muxConfig holds what docs/protocol.md says of the guest.
 func muxConfig() *yamux.Config {
-	c := yamux.DefaultConfig()
-	c.EnableKeepAlive = false
-	c.ConnectionWriteTimeout = patience
-	c.StreamOpenTimeout = 0
-	c.StreamCloseTimeout = patience
-	c.LogOutput = io.Discard
-	return c
+	return &yamux.Config{
+		AcceptBacklog:          mux.Backlog,
+		KeepAliveInterval:      time.Hour, // not used, but must not be zero
+		ConnectionWriteTimeout: writeTimeout,
+		MaxStreamWindowSize:    mux.Window,
+		LogOutput:              io.Discard,
+	}
 }
 
-// Open opens a stream for a service of the host.
-func (l *Link) Open(service string) (Stream, error) {
+// Open opens a stream for a service of the host. It may wait for as long as
+// the host accepts nothing.
+func (l *Link) Open(service string) (*mux.Stream, error) {
 	s, err := l.session.OpenStream()
 	if err != nil {
-		return Stream{}, fmt.Errorf("open %s: %w", service, err)
+		return nil, fmt.Errorf("open %s: %w", service, err)
 	}
-	stream := Stream{s}
+	stream := mux.NewStream(s, l.frames)
 	if err := wire.WriteService(stream, service); err != nil {
-		stream.Close()
-		return Stream{}, fmt.Errorf("open %s: %w", service, err)
+		stream.Abort()
+		return nil, fmt.Errorf("open %s: %w", service, err)
 	}
 	return stream, nil
 }
@@ -94,11 +86,11 @@ func (l *Link) Serve(handlers map[string]func(net.Conn)) {
 		if err != nil {
 			return
 		}
-		go handle(Stream{s}, handlers)
+		go handle(mux.NewStream(s, l.frames), handlers)
 	}
 }
 
-func handle(stream Stream, handlers map[string]func(net.Conn)) {
+func handle(stream *mux.Stream, handlers map[string]func(net.Conn)) {
 	defer stream.Close()
 	_ = stream.SetReadDeadline(time.Now().Add(serviceTimeout))
 	service, err := wire.ReadService(stream)

@@ -28,6 +28,7 @@ func host(t *testing.T, conn net.Conn, change func(*wire.Hello)) *yamux.Session 
 	session, err := yamux.Server(conn, muxConfig())
 	if err != nil {
 		t.Errorf("host: %v", err)
+		return nil
 	}
 	return session
 }
@@ -71,7 +72,7 @@ func TestStreamsBothWays(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _ = io.WriteString(out, "ask")
-	out.CloseWrite()
+	_ = out.CloseWrite()
 	if b, err := io.ReadAll(out); string(b) != "proxy:ask" || err != nil {
 		t.Errorf("answer = %q, %v", b, err)
 	}

@@ -3,6 +3,7 @@ package link
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,7 +15,7 @@ import (
 // OpenPort waits for the virtio serial port called name and opens it. The
 // kernel learns ports and their names from the host after the device was
 // found, so init can be faster; each change comes with a kernel event.
-func OpenPort(name string, timeout time.Duration) (*os.File, error) {
+func OpenPort(name string, timeout time.Duration) (net.Conn, error) {
 	deadline := time.Now().Add(timeout)
 	events, err := listen()
 	if err != nil {
@@ -22,9 +23,9 @@ func OpenPort(name string, timeout time.Duration) (*os.File, error) {
 	}
 	defer unix.Close(events)
 	for {
-		port, err := findPort("/sys/class/virtio-ports", name)
+		found, err := findPort("/sys/class/virtio-ports", name)
 		if err == nil {
-			return open(filepath.Join("/dev", port))
+			return open(filepath.Join("/dev", found))
 		}
 		if !errors.Is(err, os.ErrNotExist) || time.Now().After(deadline) {
 			return nil, err
@@ -36,13 +37,24 @@ func OpenPort(name string, timeout time.Duration) (*os.File, error) {
 // open opens the port for Go's poller. A write then waits until the host has
 // opened its end; a read before that would report the end of the stream, so
 // the hello that is written first also orders these.
-func open(path string) (*os.File, error) {
+func open(path string) (net.Conn, error) {
 	fd, err := unix.Open(path, unix.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
-	return os.NewFile(uintptr(fd), path), nil
+	return port{os.NewFile(uintptr(fd), path)}, nil
 }
+
+// port is a serial port as a net.Conn.
+type port struct{ *os.File }
+
+func (p port) LocalAddr() net.Addr  { return address(p.Name()) }
+func (p port) RemoteAddr() net.Addr { return address("host") }
+
+type address string
+
+func (address) Network() string  { return "virtio" }
+func (a address) String() string { return string(a) }
 
 // findPort returns the device name of the port called name, such as "vport0p1".
 func findPort(class, name string) (string, error) {

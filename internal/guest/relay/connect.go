@@ -60,3 +60,6 @@ type answered struct {
 }
 
 func (a answered) Read(b []byte) (int, error) { return a.r.Read(b) }
+
+// Abort resets what is below.
+func (a answered) Abort() { reset(a.Conn) }

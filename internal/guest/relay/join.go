@@ -1,10 +1,14 @@
 package relay
 
-import "io"
+import (
+	"io"
+	"net"
+)
 
 // Join carries bytes between a and b until both directions have ended, and
 // closes both. The end of one direction is passed on and leaves the other
-// open; an error in one ends both, since what was meant to arrive is lost.
+// open. An error in one resets both, so that a transfer that broke looks
+// complete to nobody.
 func Join(a, b Conn) {
 	defer a.Close()
 	defer b.Close()
@@ -23,8 +27,21 @@ func oneWay(to, from Conn) {
 		err = to.CloseWrite()
 	}
 	if err != nil {
-		to.Close()
-		from.Close()
+		reset(to)
+		reset(from)
+	}
+}
+
+// reset ends a connection so that the other end sees an error.
+func reset(c Conn) {
+	switch c := c.(type) {
+	case interface{ Abort() }:
+		c.Abort()
+	case *net.TCPConn:
+		_ = c.SetLinger(0)
+		c.Close()
+	default:
+		c.Close()
 	}
 }
 

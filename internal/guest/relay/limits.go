@@ -2,12 +2,13 @@ package relay
 
 import "time"
 
-// A connection costs init up to 256 KiB of window and 64 KiB of buffers, so
-// these bound what a hostile program can make init hold to about 64 MiB. One
-// port cannot take all, so that downloads do not lock Claude's API out.
+// The host ends a VM with more than mux.GuestStreams streams; a closed one may
+// live for some seconds more, so these stay well below. They also bound what a
+// hostile program can make init hold: a window and two buffers per connection.
+// One port cannot take all, so that downloads do not lock Claude's API out.
 const (
-	maxConns        = 256
-	maxConnsPerPort = 192
+	maxConns        = 160
+	maxConnsPerPort = 120
 )
 
 const (

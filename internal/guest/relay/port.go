@@ -1,7 +1,6 @@
 package relay
 
 import (
-	"net"
 	"strconv"
 
 	"aibox/internal/wire"
@@ -26,12 +25,9 @@ func Ports(boot wire.Boot) []Port {
 		list = append(list, Port{Number: wire.GitPort, Service: wire.ServiceGit})
 	}
 	for _, h := range boot.HostPorts {
-		host := "127.0.0.1"
-		if h.IPv6 {
-			host = "::1"
-		}
-		number := strconv.Itoa(int(h.Port))
-		list = append(list, Port{Number: h.Port, Service: wire.ServiceProxy, Target: net.JoinHostPort(host, number)})
+		// The proxy knows which of the two loopback addresses is listed.
+		target := "localhost:" + strconv.Itoa(int(h.Port))
+		list = append(list, Port{Number: h.Port, Service: wire.ServiceProxy, Target: target})
 	}
 	return list
 }

@@ -99,24 +99,18 @@ func (r *Relay) carry(c *net.TCPConn, p Port) {
 	defer c.Close()
 	stream, err := r.open(p.Service)
 	if err != nil {
-		refuse(c)
+		// A plain end would look like an empty answer.
+		reset(c)
 		return
 	}
 	if p.Target != "" {
 		answered, err := connect(stream, p.Target)
 		if err != nil {
-			stream.Close()
-			refuse(c)
+			reset(stream)
+			reset(c)
 			return
 		}
 		stream = answered
 	}
 	Join(c, stream)
-}
-
-// refuse resets the connection, which programs report as an error, where a
-// plain end would look like an empty answer.
-func refuse(c *net.TCPConn) {
-	_ = c.SetLinger(0)
-	c.Close()
 }

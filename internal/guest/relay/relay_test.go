@@ -21,8 +21,8 @@ func TestPorts(t *testing.T) {
 		{Number: 3128, Service: "proxy"},
 		{Number: 3129, Service: "api"},
 		{Number: 3130, Service: "git"},
-		{Number: 5432, Service: "proxy", Target: "127.0.0.1:5432"},
-		{Number: 8080, Service: "proxy", Target: "[::1]:8080"},
+		{Number: 5432, Service: "proxy", Target: "localhost:5432"},
+		{Number: 8080, Service: "proxy", Target: "localhost:8080"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Ports (-want +got):\n%s", diff)
@@ -122,10 +122,10 @@ func TestConnect(t *testing.T) {
 		"ends early":      {"HTTP/1.1 200 OK\r\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			addr, hosts := start(t, Port{Service: "proxy", Target: "127.0.0.1:5432"})
+			addr, hosts := start(t, Port{Service: "proxy", Target: "localhost:5432"})
 			client := dial(t, addr)
 			host := <-hosts
-			want := "CONNECT 127.0.0.1:5432 HTTP/1.1\r\nHost: 127.0.0.1:5432\r\n\r\n"
+			want := "CONNECT localhost:5432 HTTP/1.1\r\nHost: localhost:5432\r\n\r\n"
 			got := make([]byte, len(want))
 			if _, err := io.ReadFull(host, got); err != nil || string(got) != want {
 				t.Fatalf("request = %q, %v, want %q", got, err, want)

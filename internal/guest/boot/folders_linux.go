@@ -1,0 +1,208 @@
+package boot
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"aibox/internal/guest/disk"
+	"aibox/internal/guest/names"
+	"aibox/internal/wire"
+)
+
+const userMount = unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
+
+func (m *machine) attachState() error {
+	if !m.boot.StateDisk {
+		return nil
+	}
+	if err := makePrivate(names.State); err != nil {
+		return err
+	}
+	_, err := disk.Attach(names.StateDevice, names.State, m.reaper.Output, m.note)
+	m.state = err == nil
+	return err
+}
+
+func (m *machine) mountShares() error {
+	if len(m.boot.Binds) == 0 {
+		return nil
+	}
+	if err := makePrivate(names.Shares); err != nil {
+		return err
+	}
+	flags := uintptr(unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOATIME)
+	if err := unix.Mount(wire.ShareTag, names.Shares, "virtiofs", flags, ""); err != nil {
+		return fmt.Errorf("mount shares: %w", err)
+	}
+	m.mounted = append(m.mounted, names.Shares)
+	return nil
+}
+
+// makePrivate makes a folder that only root can reach.
+func makePrivate(dir string) error {
+	if err := os.MkdirAll(names.Private, 0o700); err != nil {
+		return err
+	}
+	return os.MkdirAll(dir, 0o700)
+}
+
+// bindFolders puts the shares where the host wants them, then the state disk's
+// folders. Project and home have a place without a share too.
+func (m *machine) bindFolders() error {
+	shared := map[string]bool{}
+	for _, b := range m.boot.Binds {
+		if !validShare(b.Share) {
+			return fmt.Errorf("share %q is not valid", b.Share)
+		}
+		var attributes uint64 = userMount
+		if b.ReadOnly {
+			attributes |= unix.MOUNT_ATTR_RDONLY
+		}
+		if err := m.bind(filepath.Join(names.Shares, b.Share), b.Target, attributes); err != nil {
+			return err
+		}
+		shared[b.Target] = true
+	}
+	for _, f := range []struct{ name, target string }{
+		{"home", wire.GuestHome}, {"project", wire.GuestProject},
+	} {
+		if !shared[f.target] {
+			if err := m.bindOwn(f.name, f.target); err != nil {
+				return err
+			}
+		}
+	}
+	if !m.state {
+		return nil
+	}
+	if err := m.fillLocal(); err != nil {
+		return err
+	}
+	if err := m.bindOwn("local", "/usr/local"); err != nil {
+		return err
+	}
+	return m.bindCache()
+}
+
+// bindOwn puts a folder of the user at target: one of the state disk, or RAM
+// where there is no disk.
+func (m *machine) bindOwn(name, target string) error {
+	if m.state {
+		source, err := m.stateFolder(name)
+		if err != nil {
+			return err
+		}
+		return m.bind(source, target, userMount)
+	}
+	place, err := m.place(target)
+	if err != nil {
+		return err
+	}
+	defer place.Close()
+	options := fmt.Sprintf("mode=0755,uid=%d,gid=%d,size=25%%", m.boot.UID, m.boot.GID)
+	if err := unix.Mount("tmpfs", target, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, options); err != nil {
+		return fmt.Errorf("mount RAM at %s: %w", target, err)
+	}
+	m.mounted = append(m.mounted, target)
+	return nil
+}
+
+// stateFolder returns a folder of the state disk that is the user's.
+func (m *machine) stateFolder(name string) (string, error) {
+	dir := filepath.Join(names.State, name)
+	err := os.Mkdir(dir, 0o755)
+	if errors.Is(err, fs.ErrExist) {
+		return dir, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return dir, os.Chown(dir, m.boot.UID, m.boot.GID)
+}
+
+func (m *machine) bind(source, target string, attributes uint64) error {
+	place, err := m.place(target)
+	if err != nil {
+		return fmt.Errorf("folder %s: %w", target, err)
+	}
+	defer place.Close()
+	if err := attach(source, place, attributes); err != nil {
+		return err
+	}
+	m.mounted = append(m.mounted, target)
+	return nil
+}
+
+// bindCache mounts the state disk's cache into the home. If something else has
+// its name there, that moves aside: the user cannot repair it from outside the
+// VM, so it must not keep the VM from starting.
+func (m *machine) bindCache() error {
+	home, err := os.OpenRoot(wire.GuestHome)
+	if err != nil {
+		return err
+	}
+	defer home.Close()
+	if info, err := home.Lstat(".cache"); err == nil && !info.IsDir() {
+		if err := home.Rename(".cache", ".cache.replaced"); err != nil {
+			return fmt.Errorf("move ~/.cache aside: %w", err)
+		}
+	}
+	return m.bindOwn("cache", wire.GuestHome+"/.cache")
+}
+
+// place opens the folder at target to mount something on it, and makes it if
+// it is missing. Below the home, where earlier sessions may have put links,
+// the way never leaves the home, and what is made is the user's.
+func (m *machine) place(target string) (*os.File, error) {
+	if !filepath.IsAbs(target) || filepath.Clean(target) != target || target == "/" {
+		return nil, errors.New("is no clean absolute path")
+	}
+	rest, below := strings.CutPrefix(target, wire.GuestHome+"/")
+	if !below {
+		if err := os.MkdirAll(target, 0o755); err != nil {
+			return nil, err
+		}
+		return os.OpenFile(target, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	}
+	home, err := os.OpenRoot(wire.GuestHome)
+	if err != nil {
+		return nil, err
+	}
+	defer home.Close()
+	for i := range len(rest) + 1 {
+		if i < len(rest) && rest[i] != '/' {
+			continue
+		}
+		if err := m.makeFolder(home, rest[:i]); err != nil {
+			return nil, err
+		}
+	}
+	return home.OpenFile(rest, os.O_RDONLY|unix.O_DIRECTORY, 0)
+}
+
+func (m *machine) makeFolder(home *os.Root, name string) error {
+	err := home.Mkdir(name, 0o755)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return home.Lchown(name, m.boot.UID, m.boot.GID)
+}
+
+// validShare is a name that the host gives to a folder of the share device.
+func validShare(name string) bool {
+	for _, c := range []byte(name) {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') {
+			return false
+		}
+	}
+	return name != ""
+}

@@ -1,0 +1,140 @@
+package boot
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"aibox/internal/guest/cgroup"
+	"aibox/internal/guest/link"
+	"aibox/internal/guest/reap"
+	"aibox/internal/guest/relay"
+	"aibox/internal/guest/session"
+	"aibox/internal/wire"
+	"aibox/internal/wire/mux"
+)
+
+// machine is what the boot steps fill in.
+type machine struct {
+	console *os.File
+	memory  uint64 // bytes
+	reaper  *reap.Reaper
+	groups  *cgroup.Tree
+
+	link    *link.Link
+	control *mux.Stream
+	boot    wire.Boot
+
+	relay *relay.Relay
+	ssh   *session.Server
+
+	mounted []string // what was mounted from outside, in order
+	state   bool     // the state disk is mounted
+
+	off sync.Once
+}
+
+func newMachine() *machine {
+	return &machine{console: os.Stderr, reaper: reap.New()}
+}
+
+// steps is the boot. Three parts: what needs nothing, the host's word, and
+// what depends on it. The root becomes read-only last, when all mount points
+// and files in /etc exist.
+func (m *machine) steps() []step {
+	return []step{
+		{"root", switchRoot, true},
+		{"kernel file systems", m.mountKernel, true},
+		{"devices", prepareDevices, true},
+		{"control groups", m.divide, true},
+		{"kernel settings", setKernel, false},
+		{"loopback", raiseLoopback, true},
+
+		{"link", m.connect, true},
+		{"boot message", m.receive, true},
+
+		{"clock", m.setClock, false},
+		{"host name", m.setHostname, true},
+		{"time zone", m.setTimeZone, false},
+		{"user", m.addUser, true},
+		{"state disk", m.attachState, true},
+		{"shares", m.mountShares, true},
+		{"folders", m.bindFolders, true},
+		{"home", m.prepareHome, false},
+		{"forwarders", m.forward, true},
+		{"session server", m.prepareSessions, true},
+		{"read-only root", closeRoot, true},
+	}
+}
+
+// note prints a line on the console that is no failure.
+func (m *machine) note(line string) { _, _ = m.console.WriteString(noteLine(line)) }
+
+// linkTimeout bounds the wait for the serial port to appear.
+const linkTimeout = 30 * time.Second
+
+func (m *machine) connect() error {
+	port, err := link.OpenPort(wire.PortName, linkTimeout)
+	if err != nil {
+		return err
+	}
+	m.link, err = link.Dial(port)
+	return err
+}
+
+func (m *machine) receive() error {
+	control, err := m.link.Open(wire.ServiceControl)
+	if err != nil {
+		return err
+	}
+	m.control = control
+	var message wire.ToGuest
+	if err := wire.ReadMessage(control, &message, wire.MaxToGuest); err != nil {
+		return fmt.Errorf("read boot message: %w", err)
+	}
+	if message.Boot == nil {
+		return fmt.Errorf("the first message of the host is no boot message")
+	}
+	m.boot = *message.Boot
+	return nil
+}
+
+func (m *machine) divide() error {
+	var err error
+	m.groups, err = cgroup.Setup("/sys/fs/cgroup", cgroup.LimitsFor(m.memory))
+	return err
+}
+
+func (m *machine) forward() error {
+	m.relay = relay.New(func(service string) (relay.Conn, error) { return m.link.Open(service) })
+	return m.relay.Listen(relay.Ports(m.boot))
+}
+
+func (m *machine) prepareSessions() error {
+	var err error
+	m.ssh, err = session.New(session.Options{
+		HostKey:     m.boot.SSHHostKey,
+		ClientKey:   m.boot.SSHClientKey,
+		Environment: func(client []string) []string { return session.Environment(m.boot, client) },
+		Launcher:    &session.User{Reaper: m.reaper, Groups: m.groups, UID: m.boot.UID, GID: m.boot.GID},
+	})
+	return err
+}
+
+// services are what the host can open.
+func (m *machine) services() map[string]func(net.Conn) {
+	return map[string]func(net.Conn){wire.ServiceSSH: m.ssh.Serve}
+}
+
+// totalMemory is the VM's memory in bytes.
+func totalMemory() (uint64, error) {
+	var info unix.Sysinfo_t
+	if err := unix.Sysinfo(&info); err != nil {
+		return 0, fmt.Errorf("size of memory: %w", err)
+	}
+	return info.Totalram * uint64(info.Unit), nil
+}

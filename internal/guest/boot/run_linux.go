@@ -1,0 +1,70 @@
+package boot
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"aibox/internal/wire"
+)
+
+// Run is the whole life of init. It returns only with an error when this is
+// not process 1; otherwise it ends with the VM.
+func Run() error {
+	if os.Getpid() != 1 {
+		return errors.New("this is the init of aibox's VM and runs as process 1 only")
+	}
+	m := newMachine()
+	go m.reaper.Run(nil)
+	took, failed := runSteps(m.steps(), time.Now, m.note)
+	if failed == nil {
+		failed = m.serve(took)
+	}
+	m.giveUp(failed)
+	return nil
+}
+
+// giveUp powers off; with a reason if there is one.
+func (m *machine) giveUp(f *failure) {
+	if f != nil {
+		time.AfterFunc(offLimit, cut)
+		if m.control != nil {
+			bounded(termGrace, func() { report(*f, m.control, m.console) })
+		} else {
+			report(*f, nil, m.console)
+		}
+	}
+	m.powerOff()
+}
+
+// serve tells the host that the VM is ready and does what it asks until it
+// asks for the end. Anything else that ends it is a failure.
+func (m *machine) serve(took []wire.Step) *failure {
+	ended := make(chan *failure, 2)
+	go func() {
+		m.link.Serve(m.services())
+		ended <- &failure{"link", errors.New("the host closed it")}
+	}()
+	go func() {
+		ended <- m.obey(took)
+	}()
+	return <-ended
+}
+
+// obey reads the host's messages. nil is the orderly end.
+func (m *machine) obey(took []wire.Step) *failure {
+	ready := wire.ToHost{Ready: &wire.Ready{Steps: took}}
+	if err := wire.WriteMessage(m.control, ready, wire.MaxToHost); err != nil {
+		return &failure{"control", err}
+	}
+	for {
+		var message wire.ToGuest
+		if err := wire.ReadMessage(m.control, &message, wire.MaxToGuest); err != nil {
+			return &failure{"control", fmt.Errorf("read message: %w", err)}
+		}
+		if message.Shutdown != nil {
+			return nil
+		}
+	}
+}

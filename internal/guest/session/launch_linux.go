@@ -1,0 +1,106 @@
+package session
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"aibox/internal/guest/cgroup"
+	"aibox/internal/guest/names"
+	"aibox/internal/guest/reap"
+	"aibox/internal/wire"
+)
+
+// User launches commands as the user of the VM.
+type User struct {
+	Reaper   *reap.Reaper
+	Groups   *cgroup.Tree
+	UID, GID int
+
+	sessions atomic.Int64
+}
+
+// Launch starts the command in a new control group, as leader of a session of
+// its own, with the user's rights and no other group's.
+//
+// A command line runs by "bash -c" as under any SSH server; the shell alone is
+// a login shell. /etc/profile would set another PATH there, so init writes
+// this one into /etc/profile.d.
+func (u *User) Launch(c Command) (Process, error) {
+	group, err := u.Groups.New("s"+strconv.FormatInt(u.sessions.Add(1), 10), u.UID, u.GID)
+	if err != nil {
+		return nil, err
+	}
+	argv := []string{"-bash"}
+	if c.Line != "" {
+		argv = []string{names.Shell, "-c", c.Line}
+	}
+	if c.Terminal {
+		if err := c.Stdio[0].Chown(u.UID, -1); err != nil {
+			group.Remove()
+			return nil, fmt.Errorf("give terminal to the user: %w", err)
+		}
+	}
+	attr := &syscall.ProcAttr{
+		Dir: workDir(),
+		Env: c.Env,
+		Sys: &syscall.SysProcAttr{
+			Setsid:      true,
+			Setctty:     c.Terminal,
+			Credential:  &syscall.Credential{Uid: uint32(u.UID), Gid: uint32(u.GID), Groups: []uint32{}},
+			UseCgroupFD: true,
+			CgroupFD:    group.FD(),
+		},
+	}
+	for _, f := range c.Stdio {
+		attr.Files = append(attr.Files, f.Fd())
+	}
+	child, err := u.Reaper.Start(names.Shell, argv, attr)
+	if err != nil {
+		group.Remove()
+		return nil, err
+	}
+	return &process{child: child, group: group}, nil
+}
+
+// workDir is the project, or where there is none the home.
+func workDir() string {
+	if info, err := os.Stat(wire.GuestProject); err == nil && info.IsDir() {
+		return wire.GuestProject
+	}
+	return wire.GuestHome
+}
+
+type process struct {
+	child *reap.Child
+	group *cgroup.Group
+	close sync.Once
+}
+
+func (p *process) Done() <-chan struct{} { return p.child.Done() }
+
+func (p *process) Exit() (code int, signal string) {
+	status := p.child.Status()
+	if status.Signaled() {
+		return 0, signalName(int(status.Signal()))
+	}
+	return status.ExitStatus(), ""
+}
+
+func (p *process) Signal(name string) {
+	if number, ok := signals()[name]; ok {
+		_ = p.child.SignalGroup(syscall.Signal(number))
+	}
+}
+
+// Close ends every process of the session, whatever it forked, detached or
+// moved into groups of its own.
+func (p *process) Close() {
+	p.close.Do(func() {
+		_ = p.group.Kill(killTimeout)
+		p.group.Remove()
+	})
+}
