@@ -142,7 +142,7 @@ type pkg struct {
 // goList lists packages as an operating system sees them.
 func goList(t *testing.T, goos string, args ...string) []pkg {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-json=ImportPath,Name,Standard,Imports,Deps,Module"}, args...)...)
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-e", "-json=ImportPath,Name,Standard,Imports,Deps,Module"}, args...)...)
 	cmd.Dir = repository(t).root
 	cmd.Env = append(os.Environ(), "GOOS="+goos, "CGO_ENABLED=0")
 	var stderr bytes.Buffer
