@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -12,13 +13,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"aibox/internal/border/egress"
 	"aibox/internal/fault"
+	"aibox/internal/hosts"
 )
 
 // nobody is the ordinary user that root's tests run Claude Code as.
@@ -39,17 +43,13 @@ func claudePath(t *testing.T) string {
 	return p
 }
 
-// host stands in for a VM: it runs the command on this machine, with a key
-// forwarder and a proxy that do in small what aibox's own do.
+// host stands in for a VM: it runs the command on this machine, behind aibox's
+// own proxy and a key forwarder that does in small what aibox's own does.
 type host struct {
-	t       *testing.T
-	claude  string
-	noKey   bool // the forwarder forgets the key
-	env     []string
-	mangle  func(dir string)
-	mu      sync.Mutex
-	refused []string
-	reached []string
+	t      *testing.T
+	claude string
+	noKey  bool // the forwarder forgets the key
+	mangle func(dir string)
 }
 
 func (h *host) run(ctx context.Context, r RunRequest) (RunResult, error) {
@@ -62,19 +62,17 @@ func (h *host) run(ctx context.Context, r RunRequest) (RunResult, error) {
 		return RunResult{}, err
 	}
 	defer gate.close()
-	proxy, err := serve(http.HandlerFunc(h.proxy))
-	if err != nil {
-		return RunResult{}, err
-	}
-	defer proxy.close()
+	recorder := egress.NewRecorder(io.Discard, time.Now)
+	proxy, closeProxy := h.proxy(r, recorder)
+	defer closeProxy()
 	cmd := exec.CommandContext(ctx, h.claude, r.Command[1:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = r.Dir, r.Stdout, r.Stderr
 	cmd.WaitDelay = 5 * time.Second
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.Env = append([]string{"HOME=" + home, "PATH=/usr/local/bin:/usr/bin:/bin", "SHELL=/bin/bash", "TMPDIR=" + home,
-		"ANTHROPIC_API_KEY=" + placeholder, "ANTHROPIC_BASE_URL=" + gate.url(), "NO_PROXY=127.0.0.1,localhost",
-		"http_proxy=" + proxy.url(), "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1"}, h.env...)
+	cmd.Env = []string{"HOME=" + home, "PATH=/usr/local/bin:/usr/bin:/bin", "SHELL=/bin/bash", "TMPDIR=" + home,
+		"ANTHROPIC_API_KEY=" + placeholder, "NO_PROXY=localhost",
+		"ANTHROPIC_BASE_URL=http://localhost:" + strconv.Itoa(gate.addr.Port), "http_proxy=http://" + proxy, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1"}
 	if os.Getuid() == 0 {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
 		h.own(home, r.Dir)
@@ -84,10 +82,16 @@ func (h *host) run(ctx context.Context, r RunRequest) (RunResult, error) {
 	if err != nil && !errors.As(err, &exit) {
 		return RunResult{}, err
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	reached := append(h.reached, fmt.Sprintf("localhost:%d", r.AllowPort)) // Claude Code dials it without a proxy here
-	return RunResult{Exit: cmd.ProcessState.ExitCode(), Reached: reached, Refused: h.refused}, nil
+	result := RunResult{Exit: cmd.ProcessState.ExitCode()}
+	for _, r := range recorder.Reached() {
+		result.Reached = append(result.Reached, r.Target)
+	}
+	refused, _ := recorder.Refused()
+	for _, r := range refused {
+		result.Refused = append(result.Refused, r.Target)
+		result.Refusals = append(result.Refusals, r.Text)
+	}
+	return result, nil
 }
 
 // own gives folders to nobody, with the test's own folder above them opened.
@@ -123,16 +127,28 @@ func (h *host) forwarder(r RunRequest) http.Handler {
 	}}
 }
 
-func (h *host) proxy(w http.ResponseWriter, r *http.Request) {
-	name := r.URL.Hostname()
-	if name == "" || r.Method == http.MethodConnect {
-		name, _, _ = net.SplitHostPort(r.Host)
+// proxy serves aibox's proxy for one listed port of the loopback.
+func (h *host) proxy(r RunRequest, recorder *egress.Recorder) (addr string, stop func()) {
+	entry, err := hosts.Parse(fmt.Sprintf("127.0.0.1:%d", r.AllowPort))
+	if err != nil {
+		h.t.Fatal(err)
 	}
-	h.mu.Lock()
-	h.refused = append(h.refused, name+":80")
-	h.mu.Unlock()
-	w.WriteHeader(http.StatusForbidden)
-	fmt.Fprintf(w, "aibox: %s is not allowed\n", name)
+	p := egress.New(egress.Config{Allow: hosts.List{entry}, Recorder: recorder})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			serving.Go(func() { p.Serve(conn) })
+		}
+	})
+	return l.Addr().String(), func() { _ = l.Close(); serving.Wait() }
 }
 
 func TestRealClaudeCode(t *testing.T) {
@@ -146,7 +162,7 @@ func TestRealClaudeCode(t *testing.T) {
 	if !strings.HasSuffix(out.String(), "\ndemo passed\n") {
 		t.Error("the last line is not: demo passed")
 	}
-	for _, want := range []string{"scripted", "+" + fixedLine, "-" + brokenLine, "hosts refused: " + refusedHost + ":80"} {
+	for _, want := range []string{"scripted", "+" + fixedLine, "-" + brokenLine, "hosts refused: " + refusedHost + ":80\n  aibox: " + refusedHost + ":80 is not allowed"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("output lacks %q", want)
 		}

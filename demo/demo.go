@@ -41,6 +41,8 @@ type RunResult struct {
 	// Reached and Refused are the hosts that the proxy connected and refused,
 	// as host:port.
 	Reached, Refused []string
+	// Refusals are the lines that the proxy answered with, by Refused.
+	Refusals []string
 	// Logs is the folder of this run's logs, empty when they are gone.
 	Logs string
 }

@@ -79,7 +79,7 @@ func (s *script) answer(r request) answer {
 			return stop(t.step, err)
 		}
 		if len(r.Messages) > maxMessages {
-			return stop(t.step, errors.New("Claude Code asks the same again and again"))
+			return stop(t.step, errors.New("the conversation does not end"))
 		}
 		a := s.call(r, n+1)
 		a.seen = append(a.seen, t.step)
@@ -105,7 +105,7 @@ func (s *script) call(r request, n int) answer {
 	}
 	t := s.turns[n]
 	if !r.offers(t.tool) {
-		return stop(t.step, fmt.Errorf("Claude Code does not offer its tool %s", t.tool))
+		return stop(t.step, fmt.Errorf("the tool %s of Claude Code is not offered", t.tool))
 	}
 	use := block{Type: "tool_use", ID: idPrefix + strconv.Itoa(n), Name: t.tool, Input: t.input}
 	return answer{content: append(text(t.say), use)}

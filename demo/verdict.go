@@ -96,6 +96,9 @@ func verdict(out io.Writer, b *board, dir string, r RunResult) error {
 		}
 	}
 	fmt.Fprintf(out, "\nhosts reached: %s\nhosts refused: %s\n", list(r.Reached), list(r.Refused))
+	for _, line := range r.Refusals[:min(len(r.Refusals), maxHosts)] {
+		fmt.Fprintf(out, "  %s\n", plain.Line(line))
+	}
 	missed := b.missed()
 	if len(missed) == 0 {
 		fmt.Fprintln(out, "\nThe replies were scripted; all else was real.\ndemo passed")
