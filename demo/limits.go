@@ -20,7 +20,7 @@ const (
 	maxHosts = 50
 	// readTimeout bounds a request's arrival.
 	readTimeout = 30 * time.Second
-	// DefaultTimeout bounds the whole demo. Under software emulation on a busy
-	// machine the demo takes about a minute.
+	// DefaultTimeout bounds the whole demo, the boot under software emulation on
+	// a busy machine included.
 	DefaultTimeout = 10 * time.Minute
 )
