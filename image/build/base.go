@@ -1,8 +1,6 @@
 package build
 
 import (
-	"archive/tar"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,7 +10,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
+
+	"aibox/image/cache"
+	"aibox/image/debian"
+	"aibox/image/rootdisk"
+	"aibox/image/tool"
 )
 
 // Files of the base step's result.
@@ -28,15 +30,9 @@ const (
 	promptsDir = "prompts"
 )
 
-// Where the base step puts Claude Code and its prompts.
-const (
-	guestClaude  = "usr/lib/aibox/claude"
-	guestPrompts = "usr/share/aibox"
-)
-
-func baseInputs(_ context.Context, j *job, k *key) error {
-	k.text(fmt.Sprint(j.pins.Epoch))
-	return errors.Join(k.tree(j.file(overlayDir)), k.tree(j.file(promptsDir)))
+func baseInputs(_ context.Context, j *job, k *cache.Key) error {
+	k.Text(fmt.Sprint(j.pins.Epoch))
+	return errors.Join(k.Tree(j.file(overlayDir)), k.Tree(j.file(promptsDir)))
 }
 
 // makeBase makes the root disk without aibox's own init. The tree is unpacked
@@ -53,25 +49,25 @@ func makeBase(ctx context.Context, j *job) error {
 	if err != nil {
 		return err
 	}
-	args := append([]string{"fakeroot", "-i", state, "--"}, mkfsArgs(tree, filepath.Join(j.out, baseDisk), content)...)
+	args := append([]string{"fakeroot", "-i", state, "--"}, rootdisk.MkfsArgs(tree, filepath.Join(j.out, baseDisk), content)...)
 	// Without it the times of the file system itself would be those of the build.
 	env := []string{fmt.Sprintf("E2FSPROGS_FAKE_TIME=%d", j.pins.Epoch), fmt.Sprintf("SOURCE_DATE_EPOCH=%d", j.pins.Epoch)}
-	if err := j.tools.run(ctx, command{env: env, args: args}); err != nil {
+	if err := j.tools.Run(ctx, tool.Command{Env: env, Args: args}); err != nil {
 		return err
 	}
-	packages, err := parseStatus(content.status)
+	packages, err := debian.ParseStatus(content.Status)
 	if err != nil {
 		return err
 	}
 	return errors.Join(
-		writeJSON(filepath.Join(j.out, dirsFile), content.dirs),
+		writeJSON(filepath.Join(j.out, dirsFile), content.Dirs),
 		writeJSON(filepath.Join(j.out, packageList), packages))
 }
 
 // unpack runs an unpacking program on the tree's tar stream.
-func (j *job) unpack(ctx context.Context, args []string) (*sifted, error) {
+func (j *job) unpack(ctx context.Context, args []string) (*rootdisk.Content, error) {
 	reader, writer := io.Pipe()
-	var content *sifted
+	var content *rootdisk.Content
 	var failed error
 	done := make(chan struct{})
 	go func() {
@@ -79,7 +75,7 @@ func (j *job) unpack(ctx context.Context, args []string) (*sifted, error) {
 		content, failed = j.stream(writer)
 		writer.CloseWithError(failed)
 	}()
-	err := j.tools.run(ctx, command{stdin: reader, args: args})
+	err := j.tools.Run(ctx, tool.Command{Stdin: reader, Args: args})
 	// A program that ended early must not leave the writer waiting.
 	reader.CloseWithError(io.ErrClosedPipe)
 	<-done
@@ -93,7 +89,7 @@ func (j *job) unpack(ctx context.Context, args []string) (*sifted, error) {
 }
 
 // stream writes the whole root file system as tar: Debian's files, then ours.
-func (j *job) stream(w io.Writer) (*sifted, error) {
+func (j *job) stream(w io.Writer) (*rootdisk.Content, error) {
 	ours, err := j.ourFiles()
 	if err != nil {
 		return nil, err
@@ -103,22 +99,14 @@ func (j *job) stream(w io.Writer) (*sifted, error) {
 		return nil, err
 	}
 	defer debian.Close()
-	out := tar.NewWriter(w)
-	content, err := sift(debian, out, j.pins.Epoch, func(name string) bool { return ours[name] != "" })
-	if err != nil {
-		return nil, err
-	}
-	if err := content.addOurs(out, ours, j.pins.Epoch); err != nil {
-		return nil, err
-	}
-	return content, out.Close()
+	return rootdisk.Write(w, debian, ours, j.pins.Epoch)
 }
 
 // ourFiles maps names in the guest to the files that become them.
 func (j *job) ourFiles() (map[string]string, error) {
 	ours := map[string]string{
-		guestClaude:                     filepath.Join(j.results[stepClaude], claudeFile),
-		guestPrompts + "/run-prompt.md": j.file(promptsDir + "/run.md"),
+		rootdisk.Claude:    filepath.Join(j.results[stepClaude], claudeFile),
+		rootdisk.RunPrompt: j.file(promptsDir + "/run.md"),
 	}
 	root := j.file(overlayDir)
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -130,74 +118,6 @@ func (j *job) ourFiles() (map[string]string, error) {
 		return err
 	})
 	return ours, err
-}
-
-// addOurs adds files, the folders that they need and Debian lacks, and the two
-// devices that the kernel and init use before init mounts /dev.
-func (s *sifted) addOurs(out *tar.Writer, ours map[string]string, epoch int64) error {
-	made := map[string]bool{}
-	for _, dir := range s.dirs {
-		made[dir] = true
-	}
-	when := time.Unix(epoch, 0)
-	header := func(kind byte, name string, mode int64) *tar.Header {
-		return &tar.Header{Typeflag: kind, Name: "./" + name, Mode: mode, ModTime: when, Format: tar.FormatGNU}
-	}
-	for _, name := range sortedKeys(ours) {
-		for _, dir := range parents(name) {
-			if !made[dir] {
-				made[dir] = true
-				if err := s.add(out, header(tar.TypeDir, dir, 0o755), dir, nil); err != nil {
-					return err
-				}
-			}
-		}
-		if err := s.addFile(out, header(tar.TypeReg, name, 0o644), name, ours[name]); err != nil {
-			return fmt.Errorf("add %s: %w", name, err)
-		}
-	}
-	for _, device := range []struct {
-		name         string
-		mode         int64
-		major, minor int64
-	}{{"dev/console", 0o600, 5, 1}, {"dev/null", 0o666, 1, 3}} {
-		h := header(tar.TypeChar, device.name, device.mode)
-		h.Devmajor, h.Devminor = device.major, device.minor
-		if err := s.add(out, h, device.name, bytes.NewReader(nil)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// addFile adds the file at path; whether it may be executed is all that is
-// taken from its mode, since a umask may have changed the rest.
-func (s *sifted) addFile(out *tar.Writer, h *tar.Header, name, path string) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	h.Size = info.Size()
-	if info.Mode()&0o100 != 0 {
-		h.Mode = 0o755
-	}
-	return s.add(out, h, name, file)
-}
-
-// parents lists the folders above name, the outermost first.
-func parents(name string) []string {
-	var dirs []string
-	for i, c := range name {
-		if c == '/' {
-			dirs = append(dirs, name[:i])
-		}
-	}
-	return dirs
 }
 
 func writeJSON(path string, value any) error {

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"time"
 
+	"aibox/image/cache"
+	"aibox/image/tool"
 	"aibox/internal/fault"
 )
 
@@ -59,56 +61,56 @@ func (o *Options) run(ctx context.Context) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	cache, err := openCache(ctx, o.Cache, func() { o.Report.Note("waiting for another build of the image") })
+	results, err := cache.Open(ctx, o.Cache, func() { o.Report.Note("waiting for another build of the image") })
 	if err != nil {
 		return "", err
 	}
-	defer func() { err = errors.Join(err, cache.Close()) }()
-	binaries, err := os.MkdirTemp(cache.dir, tmpPrefix)
+	defer func() { err = errors.Join(err, results.Close()) }()
+	binaries, err := results.Scratch()
 	if err != nil {
 		return "", err
 	}
-	defer func() { err = errors.Join(err, removeAll(binaries)) }()
+	defer func() { err = errors.Join(err, cache.RemoveAll(binaries)) }()
 	j := &job{Options: o, pins: pins, binaries: binaries, results: map[string]string{}, keys: map[string]string{}}
 	steps := plan(o.Test)
 	names := make([]string, 0, len(steps))
 	for i, s := range steps {
 		names = append(names, s.name)
-		if err := j.step(ctx, cache, s, i+1, len(steps)); err != nil {
+		if err := j.step(ctx, results, s, i+1, len(steps)); err != nil {
 			return "", fmt.Errorf("build %s: %w", s.about, err)
 		}
 	}
 	if err := j.publish(out); err != nil {
 		return "", fmt.Errorf("put the image into %s: %w", out, err)
 	}
-	return out, cache.prune(names)
+	return out, results.Prune(names)
 }
 
 // step makes sure that the result of s is in the cache.
-func (j *job) step(ctx context.Context, c *cache, s step, number, of int) (err error) {
+func (j *job) step(ctx context.Context, c *cache.Cache, s step, number, of int) (err error) {
 	log, err := os.Create(filepath.Join(j.binaries, s.name+".log"))
 	if err != nil {
 		return err
 	}
 	defer log.Close()
-	j.tools = &tools{log: log, onLine: j.Report.Progress}
-	k := newKey(s.name, s.revision)
+	j.tools = &tool.Runner{Log: log, OnLine: j.Report.Progress}
+	k := cache.NewKey(s.name, s.revision)
 	for _, before := range s.after {
-		k.text(j.keys[before])
+		k.Text(j.keys[before])
 	}
 	err = s.inputs(ctx, j, k)
-	dir, found := c.find(s.name, k.String())
+	dir, found := c.Find(s.name, k.String())
 	j.keys[s.name], j.results[s.name] = k.String(), dir
 	if err != nil || found {
-		return keepLog(log, c.log(s.name), err)
+		return keepLog(log, c.Log(s.name), err)
 	}
 	started := time.Now()
 	j.Report.Begin(s.about, number, of, s.lines)
-	err = c.add(s.name, k.String(), func(out, scratch string) error {
+	err = c.Add(s.name, k.String(), func(out, scratch string) error {
 		j.out, j.scratch = out, scratch
 		return s.do(ctx, j)
 	})
-	err = keepLog(log, c.log(s.name), err)
+	err = keepLog(log, c.Log(s.name), err)
 	j.Report.End(s.about, time.Since(started), err)
 	return err
 }
@@ -121,7 +123,7 @@ func keepLog(log *os.File, path string, err error) error {
 	if renamed := os.Rename(log.Name(), path); renamed != nil {
 		return errors.Join(err, renamed)
 	}
-	if failed := (*CommandError)(nil); errors.As(err, &failed) {
+	if failed := (*tool.Error)(nil); errors.As(err, &failed) {
 		failed.Log = path
 	}
 	return err

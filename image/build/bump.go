@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"aibox/image/cache"
+	"aibox/image/tool"
 )
 
 // Bump writes the newest versions into pins.json: Claude Code's from npm, the
@@ -22,13 +25,13 @@ func Bump(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, removeAll(scratch)) }()
+	defer func() { err = errors.Join(err, cache.RemoveAll(scratch)) }()
 	log, err := os.Create(filepath.Join(scratch, "log"))
 	if err != nil {
 		return err
 	}
 	defer log.Close()
-	j := &job{Options: &o, pins: pins, scratch: scratch, tools: &tools{log: log, onLine: o.Report.Progress}}
+	j := &job{Options: &o, pins: pins, scratch: scratch, tools: &tool.Runner{Log: log, OnLine: o.Report.Progress}}
 	if err := errors.Join(j.bumpKernel(ctx), j.bumpClaude(ctx)); err != nil {
 		return err
 	}
@@ -41,27 +44,27 @@ func Bump(ctx context.Context, o Options) (err error) {
 }
 
 func (j *job) bumpKernel(ctx context.Context) error {
-	apt, err := j.mirror().openApt(ctx, filepath.Join(j.scratch, "apt"))
+	repository, err := j.mirror().OpenApt(ctx, filepath.Join(j.scratch, "apt"))
 	if err != nil {
 		return err
 	}
 	pin := &j.pins.Kernel
-	versions, err := apt.versions(ctx, pin.Package)
+	versions, err := repository.Versions(ctx, pin.Package)
 	if err != nil || versions[0] == pin.Version {
 		return err
 	}
-	deb, err := apt.download(ctx, pin.Package, versions[0])
+	deb, err := repository.Download(ctx, pin.Package, versions[0])
 	if err != nil {
 		return err
 	}
 	pin.Version = versions[0]
-	pin.SHA256, _, err = digestOf(deb)
+	pin.SHA256, _, err = cache.DigestOf(deb)
 	return err
 }
 
 func (j *job) bumpClaude(ctx context.Context) error {
 	pin := &j.pins.Claude
-	text, err := j.tools.output(ctx, command{dir: j.scratch, args: []string{
+	text, err := j.tools.Output(ctx, tool.Command{Dir: j.scratch, Args: []string{
 		"npm", "view", "--json", pin.Package, "version", "dist.integrity"}})
 	if err != nil {
 		return err

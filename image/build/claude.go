@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"aibox/image/cache"
+	"aibox/image/tool"
 	"aibox/internal/fault"
 )
 
@@ -22,8 +24,8 @@ const claudeFile = "claude"
 // elfMagic starts every Linux program.
 const elfMagic = "\x7fELF"
 
-func claudeInputs(_ context.Context, j *job, k *key) error {
-	k.text(j.pins.Claude.Package, j.pins.Claude.Version, j.pins.Claude.Integrity)
+func claudeInputs(_ context.Context, j *job, k *cache.Key) error {
+	k.Text(j.pins.Claude.Package, j.pins.Claude.Version, j.pins.Claude.Integrity)
 	return nil
 }
 
@@ -31,7 +33,7 @@ func claudeInputs(_ context.Context, j *job, k *key) error {
 // registry and certificates are used, and checks the digest itself.
 func fetchClaude(ctx context.Context, j *job) error {
 	pin := j.pins.Claude
-	if err := j.tools.run(ctx, command{dir: j.scratch, args: []string{
+	if err := j.tools.Run(ctx, tool.Command{Dir: j.scratch, Args: []string{
 		"npm", "pack", "--ignore-scripts", pin.Package + "@" + pin.Version}}); err != nil {
 		return err
 	}
@@ -87,7 +89,7 @@ func extractProgram(archive, name, to string) error {
 		if entry.Name != name || entry.Typeflag != tar.TypeReg {
 			continue
 		}
-		if err := saveReader(to, entries, 0o755); err != nil {
+		if err := cache.Save(to, entries, 0o755); err != nil {
 			return err
 		}
 		return checkELF(to)

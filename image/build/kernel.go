@@ -11,7 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"aibox/image/cache"
 	"aibox/image/kconfig"
+	"aibox/image/tool"
 	"aibox/internal/fault"
 )
 
@@ -32,9 +34,9 @@ const (
 	forbiddenFile = "kernel/forbidden.config"
 )
 
-func kernelInputs(_ context.Context, j *job, k *key) error {
-	k.text(fmt.Sprint(j.pins.Epoch))
-	return errors.Join(k.file(j.file(wantedFile)), k.file(j.file(forbiddenFile)))
+func kernelInputs(_ context.Context, j *job, k *cache.Key) error {
+	k.Text(fmt.Sprint(j.pins.Epoch))
+	return errors.Join(k.File(j.file(wantedFile)), k.File(j.file(forbiddenFile)))
 }
 
 // makeKernel compiles the kernel and refuses one whose final configuration
@@ -45,7 +47,7 @@ func makeKernel(ctx context.Context, j *job) error {
 		return err
 	}
 	archive := filepath.Join(j.results[stepSource], sourceArchive)
-	if err := j.tools.run(ctx, command{args: []string{
+	if err := j.tools.Run(ctx, tool.Command{Args: []string{
 		"tar", "--extract", "--file", archive, "--directory", j.scratch, "--strip-components=1"}}); err != nil {
 		return err
 	}
@@ -59,7 +61,7 @@ func makeKernel(ctx context.Context, j *job) error {
 		os.Rename(filepath.Join(j.scratch, "arch/x86/boot/bzImage"), filepath.Join(j.out, kernelFile)),
 		os.Chmod(filepath.Join(j.out, kernelFile), 0o444),
 		os.Rename(filepath.Join(j.scratch, ".config"), filepath.Join(j.out, kernelConfig)),
-		copyFile(filepath.Join(j.results[stepSource], sourceVersion), filepath.Join(j.out, kernelVersion), 0o644))
+		cache.Copy(filepath.Join(j.results[stepSource], sourceVersion), filepath.Join(j.out, kernelVersion), 0o644))
 }
 
 // configure puts the policy behind the kernel's tiny configuration, lets the
@@ -95,7 +97,7 @@ func (j *job) configure(ctx context.Context, policy kconfig.Policy) error {
 // fixed.
 func (j *job) make(ctx context.Context, target ...string) error {
 	when := time.Unix(j.pins.Epoch, 0).UTC().Format(time.UnixDate)
-	return j.tools.run(ctx, command{dir: j.scratch, args: append([]string{"make",
+	return j.tools.Run(ctx, tool.Command{Dir: j.scratch, Args: append([]string{"make",
 		"ARCH=x86_64", "KBUILD_BUILD_TIMESTAMP=" + when, "KBUILD_BUILD_USER=aibox", "KBUILD_BUILD_HOST=aibox",
 		"KBUILD_BUILD_VERSION=1"}, target...)})
 }

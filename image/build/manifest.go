@@ -4,6 +4,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"aibox/image/cache"
+	"aibox/image/debian"
 )
 
 // manifestFormat is counted up when a reader of an older manifest would
@@ -19,24 +22,24 @@ type Manifest struct {
 	Arch     string                `json:"arch"`
 	Test     bool                  `json:"test"` // holds the program that gives root: never for users
 	Files    map[string]fileDigest `json:"files"`
-	Kernel   Package               `json:"kernel"`
-	Claude   Package               `json:"claude"`
+	Kernel   debian.Package        `json:"kernel"`
+	Claude   debian.Package        `json:"claude"`
 	Suite    string                `json:"suite"`
-	Packages []Package             `json:"packages"`
+	Packages []debian.Package      `json:"packages"`
 }
 
 // manifest describes the image whose disk is in the folder disk.
 func (j *job) manifest(disk string) (*Manifest, error) {
 	m := &Manifest{
 		Format: manifestFormat, Arch: "amd64", Test: j.Test, Suite: j.pins.Debian.Suite,
-		Claude: Package{j.pins.Claude.Package, j.pins.Claude.Version},
+		Claude: debian.Package{Name: j.pins.Claude.Package, Version: j.pins.Claude.Version},
 	}
 	var digest fileDigest
 	if err := readJSON(filepath.Join(disk, digestFile), &digest); err != nil {
 		return nil, err
 	}
 	kernel := j.results[stepKernel]
-	sum, size, err := digestOf(filepath.Join(kernel, kernelFile))
+	sum, size, err := cache.DigestOf(filepath.Join(kernel, kernelFile))
 	if err != nil {
 		return nil, err
 	}
@@ -45,6 +48,6 @@ func (j *job) manifest(disk string) (*Manifest, error) {
 		return nil, err
 	}
 	m.Files = map[string]fileDigest{kernelFile: {sum, size}, diskFile: digest}
-	m.Kernel = Package{j.pins.Kernel.Package, strings.TrimSpace(string(version))}
+	m.Kernel = debian.Package{Name: j.pins.Kernel.Package, Version: strings.TrimSpace(string(version))}
 	return m, readJSON(filepath.Join(j.results[stepBase], packageList), &m.Packages)
 }

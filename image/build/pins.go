@@ -8,6 +8,8 @@ import (
 	"os"
 	"regexp"
 	"strings"
+
+	"aibox/image/cache"
 )
 
 // Pins is pins.json: every version that the image is made from.
@@ -88,5 +90,5 @@ func (p Pins) write(path string) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(path, append(text, '\n'), 0o644)
+	return cache.WriteFile(path, append(text, '\n'), 0o644)
 }

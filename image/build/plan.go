@@ -1,6 +1,12 @@
 package build
 
-import "context"
+import (
+	"context"
+
+	"aibox/image/cache"
+	"aibox/image/debian"
+	"aibox/image/tool"
+)
 
 // Names of the steps, which are also names of folders in the cache.
 const (
@@ -23,7 +29,7 @@ type step struct {
 	revision int
 	after    []string
 	lines    int // how many lines a full run prints, about; 0: unknown
-	inputs   func(context.Context, *job, *key) error
+	inputs   func(context.Context, *job, *cache.Key) error
 	do       func(context.Context, *job) error
 }
 
@@ -41,20 +47,20 @@ func plan(test bool) []step {
 			after: []string{stepSource}, inputs: kernelInputs, do: makeKernel},
 		{name: stepRootfs, about: "Debian's packages", revision: 1, inputs: rootfsInputs, do: makeRootfs},
 		{name: stepClaude, about: "Claude Code", revision: 1, inputs: claudeInputs, do: fetchClaude},
-		{name: stepBase, about: "the root file system", revision: 1,
+		{name: stepBase, about: "the root file system", revision: 2,
 			after: []string{stepRootfs, stepClaude}, inputs: baseInputs, do: makeBase},
 		{name: stepInit, about: "the init", revision: 1, inputs: initInputs, do: saveInit},
 		disk,
 	}
 }
 
-func noInputs(context.Context, *job, *key) error { return nil }
+func noInputs(context.Context, *job, *cache.Key) error { return nil }
 
 // job is one step at work.
 type job struct {
 	*Options
 	pins  Pins
-	tools *tools
+	tools *tool.Runner
 	// binaries is a folder for programs that are built in order to know their
 	// content, which is their key.
 	binaries string
@@ -65,6 +71,6 @@ type job struct {
 	out, scratch string
 }
 
-func (j *job) mirror() mirror {
-	return mirror{uri: j.Mirror, suite: j.pins.Debian.Suite, tools: j.tools}
+func (j *job) mirror() debian.Mirror {
+	return debian.Mirror{URI: j.Mirror, Suite: j.pins.Debian.Suite, Tools: j.tools}
 }

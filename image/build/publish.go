@@ -6,7 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
+	"aibox/image/cache"
 	"aibox/internal/fault"
 )
 
@@ -45,16 +47,21 @@ func publish(out string, manifest []byte, files map[string]string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, removeAll(tmp)) }()
+	defer func() { err = errors.Join(err, cache.RemoveAll(tmp)) }()
+	now := time.Now()
 	for name, from := range files {
-		if err := linkOrCopy(from, filepath.Join(tmp, name)); err != nil {
+		// Going back to an earlier result must look new to what goes by dates.
+		if err := os.Chtimes(from, now, now); err != nil {
+			return err
+		}
+		if err := cache.LinkOrCopy(from, filepath.Join(tmp, name)); err != nil {
 			return err
 		}
 	}
-	if err := writeFile(filepath.Join(tmp, manifestFile), manifest, 0o644); err != nil {
+	if err := cache.WriteFile(filepath.Join(tmp, manifestFile), manifest, 0o644); err != nil {
 		return err
 	}
-	if err := errors.Join(os.Chmod(tmp, 0o755), syncTree(tmp)); err != nil {
+	if err := errors.Join(os.Chmod(tmp, 0o755), cache.SyncTree(tmp)); err != nil {
 		return err
 	}
 	return replaceDir(tmp, out)
@@ -66,7 +73,7 @@ func replaceDir(tmp, out string) error {
 	if os.Rename(tmp, out) == nil { // nothing, or an empty folder, was there
 		return nil
 	}
-	if exchange(tmp, out) == nil {
+	if cache.Exchange(tmp, out) == nil {
 		return nil
 	}
 	return errors.Join(os.RemoveAll(out), os.Rename(tmp, out))

@@ -9,6 +9,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"aibox/image/cache"
+	"aibox/image/debian"
+	"aibox/image/tool"
 )
 
 const (
@@ -16,13 +20,13 @@ const (
 	rootfsTar    = "rootfs.tar"
 )
 
-func rootfsInputs(_ context.Context, j *job, k *key) error {
+func rootfsInputs(_ context.Context, j *job, k *cache.Key) error {
 	packages, err := readPackages(j.file(packagesFile))
 	if err != nil {
 		return err
 	}
-	k.text(j.pins.Debian.Suite, fmt.Sprint(j.pins.Debian.Refresh), fmt.Sprint(j.pins.Epoch))
-	k.text(packages...)
+	k.Text(j.pins.Debian.Suite, fmt.Sprint(j.pins.Debian.Refresh), fmt.Sprint(j.pins.Epoch))
+	k.Text(packages...)
 	return nil
 }
 
@@ -34,7 +38,7 @@ func makeRootfs(ctx context.Context, j *job) (err error) {
 	if err != nil {
 		return err
 	}
-	sources, err := j.mirror().sources(ctx)
+	sources, err := j.mirror().Sources(ctx)
 	if err != nil {
 		return err
 	}
@@ -43,10 +47,10 @@ func makeRootfs(ctx context.Context, j *job) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	return j.tools.run(ctx, command{
-		stdout: file,
-		env:    []string{fmt.Sprintf("SOURCE_DATE_EPOCH=%d", j.pins.Epoch)},
-		args:   debstrapArgs(debstrapMode(), j.pins.Debian.Suite, packages, sources),
+	return j.tools.Run(ctx, tool.Command{
+		Stdout: file,
+		Env:    []string{fmt.Sprintf("SOURCE_DATE_EPOCH=%d", j.pins.Epoch)},
+		Args:   debstrapArgs(debian.DebstrapMode(), j.pins.Debian.Suite, packages, sources),
 	})
 }
 

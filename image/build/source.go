@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"aibox/image/cache"
+	"aibox/image/tool"
 	"aibox/internal/fault"
 )
 
@@ -17,9 +19,9 @@ const (
 	sourceVersion = "version"
 )
 
-func sourceInputs(_ context.Context, j *job, k *key) error {
+func sourceInputs(_ context.Context, j *job, k *cache.Key) error {
 	kernel := j.pins.Kernel
-	k.text(j.pins.Debian.Suite, kernel.Package, kernel.Version, kernel.SHA256)
+	k.Text(j.pins.Debian.Suite, kernel.Package, kernel.Version, kernel.SHA256)
 	return nil
 }
 
@@ -28,12 +30,12 @@ func sourceInputs(_ context.Context, j *job, k *key) error {
 // the same series is taken then, which apt checked against the suite's
 // signature, unless the build is locked to the pins.
 func fetchSource(ctx context.Context, j *job) error {
-	apt, err := j.mirror().openApt(ctx, filepath.Join(j.scratch, "apt"))
+	repository, err := j.mirror().OpenApt(ctx, filepath.Join(j.scratch, "apt"))
 	if err != nil {
 		return err
 	}
 	pin := j.pins.Kernel
-	versions, err := apt.versions(ctx, pin.Package)
+	versions, err := repository.Versions(ctx, pin.Package)
 	if err != nil {
 		return err
 	}
@@ -46,11 +48,11 @@ func fetchSource(ctx context.Context, j *job) error {
 		j.Report.Note(fmt.Sprintf("the mirror no longer has %s %s: taking %s, signed by Debian", pin.Package, version, versions[0]))
 		version = versions[0]
 	}
-	deb, err := apt.download(ctx, pin.Package, version)
+	deb, err := repository.Download(ctx, pin.Package, version)
 	if err != nil {
 		return err
 	}
-	digest, _, err := digestOf(deb)
+	digest, _, err := cache.DigestOf(deb)
 	if err != nil {
 		return err
 	}
@@ -64,7 +66,7 @@ func fetchSource(ctx context.Context, j *job) error {
 // unpackSource takes the one archive out of the package.
 func (j *job) unpackSource(ctx context.Context, deb, version string) error {
 	tree := filepath.Join(j.scratch, "deb")
-	if err := j.tools.run(ctx, command{args: []string{"dpkg-deb", "--extract", deb, tree}}); err != nil {
+	if err := j.tools.Run(ctx, tool.Command{Args: []string{"dpkg-deb", "--extract", deb, tree}}); err != nil {
 		return err
 	}
 	archive := filepath.Join(tree, "usr/src", j.pins.Kernel.Package+".tar.xz")

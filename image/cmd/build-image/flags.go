@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"aibox/image/build"
+	"aibox/image/tool"
 	"aibox/internal/fault"
 )
 
@@ -72,7 +73,7 @@ func defaults(o *build.Options) error {
 // where all of it is, and the hint.
 func explain(w io.Writer, err error) {
 	fmt.Fprintf(w, "image: %v\n", err)
-	if failed := (*build.CommandError)(nil); errors.As(err, &failed) {
+	if failed := (*tool.Error)(nil); errors.As(err, &failed) {
 		for _, line := range failed.Tail {
 			fmt.Fprintf(w, "  %s\n", line)
 		}

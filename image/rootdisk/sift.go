@@ -1,4 +1,4 @@
-package build
+package rootdisk
 
 import (
 	"archive/tar"
@@ -44,26 +44,27 @@ func dropped(name string) bool {
 		}
 	}
 	switch name {
-	case "etc/apt/sources.list", "etc/.pwd.lock", "etc/passwd-", "etc/group-", "etc/shadow-", "etc/gshadow-",
+	case varTmp, "etc/apt/sources.list", "etc/.pwd.lock", "etc/passwd-", "etc/group-", "etc/shadow-", "etc/gshadow-",
 		"etc/subuid-", "etc/subgid-", "var/lib/dpkg/status-":
 		return true
 	}
 	return false
 }
 
-// sifted is what is known of the file system after sift.
-type sifted struct {
-	dirs   []string // every folder, "" is the root
-	blocks int64    // of 4096 bytes, for files and folders
+// Content is what is known of a root file system after Write.
+type Content struct {
+	Dirs   []string // every folder, "" is the root
+	Status []byte   // dpkg's list of packages
+
+	blocks int64 // of 4096 bytes, for files and folders
 	inodes int64
-	status []byte // dpkg's list of packages
 }
 
 // sift copies the tar stream of a root file system from in to out without what
 // is dropped and what replaced names, and lets no entry keep more rights than
 // the guest allows. The caller ends the stream.
-func sift(in io.Reader, out *tar.Writer, epoch int64, replaced func(string) bool) (*sifted, error) {
-	s := &sifted{}
+func sift(in io.Reader, out *tar.Writer, epoch int64, replaced func(string) bool) (*Content, error) {
+	s := &Content{}
 	gone := map[string]bool{}
 	for entries := tar.NewReader(in); ; {
 		entry, err := entries.Next()
@@ -86,7 +87,7 @@ func sift(in io.Reader, out *tar.Writer, epoch int64, replaced func(string) bool
 			return nil, fmt.Errorf("copy %s: %w", name, err)
 		}
 	}
-	if len(s.status) == 0 {
+	if len(s.Status) == 0 {
 		return nil, fmt.Errorf("the root file system has no %s", dpkgStatus)
 	}
 	return s, nil
@@ -111,22 +112,22 @@ func harmless(entry *tar.Header, name string, epoch int64) *tar.Header {
 }
 
 // copy writes one entry and counts it.
-func (s *sifted) copy(out *tar.Writer, h *tar.Header, name string, content io.Reader) error {
+func (s *Content) copy(out *tar.Writer, h *tar.Header, name string, content io.Reader) error {
 	if name == dpkgStatus {
 		status, err := io.ReadAll(io.LimitReader(content, maxStatus))
 		if err != nil {
 			return err
 		}
-		s.status, content = status, bytes.NewReader(status)
+		s.Status, content = status, bytes.NewReader(status)
 	}
 	return s.add(out, h, name, content)
 }
 
 // add writes an entry and its content to out and counts what it will take.
-func (s *sifted) add(out *tar.Writer, h *tar.Header, name string, content io.Reader) error {
+func (s *Content) add(out *tar.Writer, h *tar.Header, name string, content io.Reader) error {
 	switch h.Typeflag {
 	case tar.TypeDir:
-		s.dirs = append(s.dirs, name)
+		s.Dirs = append(s.Dirs, name)
 		s.blocks++
 	case tar.TypeReg, tar.TypeSymlink:
 		s.blocks += (h.Size + blockSize - 1) / blockSize

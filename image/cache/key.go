@@ -1,4 +1,4 @@
-package build
+package cache
 
 import (
 	"crypto/sha256"
@@ -16,36 +16,38 @@ import (
 // plenty against chance, and no attacker writes the cache.
 const keyLength = 20
 
-// key gathers all that decides a step's result. Parts are framed by their
+// Key gathers all that decides a step's result. Parts are framed by their
 // length, so no two lists of parts give the same key.
-type key struct{ hash hash.Hash }
+type Key struct{ hash hash.Hash }
 
-func newKey(step string, revision int) *key {
-	k := &key{sha256.New()}
-	k.text(step)
-	k.text(fmt.Sprint(revision))
+// NewKey starts the key of a step; revision stands for the step's own code.
+func NewKey(step string, revision int) *Key {
+	k := &Key{sha256.New()}
+	k.Text(step)
+	k.Text(fmt.Sprint(revision))
 	return k
 }
 
-func (k *key) text(parts ...string) {
+// Text adds parts.
+func (k *Key) Text(parts ...string) {
 	for _, part := range parts {
 		k.hash.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(part))))
 		io.WriteString(k.hash, part)
 	}
 }
 
-// file adds the content of the file at path.
-func (k *key) file(path string) error {
-	digest, _, err := digestOf(path)
+// File adds the content of the file at path.
+func (k *Key) File(path string) error {
+	digest, _, err := DigestOf(path)
 	if err != nil {
 		return err
 	}
-	k.text(digest)
+	k.Text(digest)
 	return nil
 }
 
-// tree adds names, kinds, permission to execute and contents below dir.
-func (k *key) tree(dir string) error {
+// Tree adds names, kinds, permission to execute and contents below dir.
+func (k *Key) Tree(dir string) error {
 	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -58,18 +60,19 @@ func (k *key) tree(dir string) error {
 		if err != nil {
 			return err
 		}
-		k.text(filepath.ToSlash(name), fmt.Sprint(info.Mode().Type(), info.Mode()&0o100))
+		k.Text(filepath.ToSlash(name), fmt.Sprint(info.Mode().Type(), info.Mode()&0o100))
 		if !info.Mode().IsRegular() {
 			return fmt.Errorf("%s is no plain file", path)
 		}
-		return k.file(path)
+		return k.File(path)
 	})
 }
 
-func (k *key) String() string { return hex.EncodeToString(k.hash.Sum(nil))[:keyLength] }
+// String is the key as it appears in names.
+func (k *Key) String() string { return hex.EncodeToString(k.hash.Sum(nil))[:keyLength] }
 
-// digestOf returns the SHA-256 of the file at path, in hexadecimal, and its size.
-func digestOf(path string) (string, int64, error) {
+// DigestOf returns the SHA-256 of the file at path, in hexadecimal, and its size.
+func DigestOf(path string) (string, int64, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return "", 0, err

@@ -1,4 +1,7 @@
-package build
+// Package tool runs external programs for the build of the image: their output
+// goes to a log, an interrupt reaches all that they started, and a failure
+// carries the last lines that they printed.
+package tool
 
 import (
 	"bytes"
@@ -25,48 +28,48 @@ const (
 	stopGrace = 15 * time.Second
 )
 
-// command is one run of an external program.
-type command struct {
-	dir    string
-	env    []string // beside the caller's environment
-	stdin  io.Reader
-	stdout io.Writer // nil: into the log
-	args   []string
+// Command is one run of an external program.
+type Command struct {
+	Dir    string
+	Env    []string // beside the caller's environment
+	Stdin  io.Reader
+	Stdout io.Writer // nil: into the log
+	Args   []string
 }
 
-// CommandError is the failure of an external program with what it said.
-type CommandError struct {
+// Error is the failure of an external program with what it said.
+type Error struct {
 	Program string
 	Tail    []string // the last lines of its output, printable
 	Log     string   // the file with all of it
 	Err     error
 }
 
-func (e *CommandError) Error() string { return fmt.Sprintf("%s: %v", e.Program, e.Err) }
+func (e *Error) Error() string { return fmt.Sprintf("%s: %v", e.Program, e.Err) }
 
 // Unwrap returns the cause.
-func (e *CommandError) Unwrap() error { return e.Err }
+func (e *Error) Unwrap() error { return e.Err }
 
-// tools runs external programs; their output goes into one log file.
-type tools struct {
-	log    *os.File
-	onLine func()
+// Runner runs external programs; their output goes into one log file.
+type Runner struct {
+	Log    *os.File
+	OnLine func() // called for each line; from another goroutine
 }
 
-// run runs c to its end. An interrupt of ctx stops the program and what it
+// Run runs c to its end. An interrupt of ctx stops the program and what it
 // started.
-func (t *tools) run(ctx context.Context, c command) error {
-	fmt.Fprintf(t.log, "$ %s\n", strings.Join(c.args, " "))
-	tail := &tail{log: t.log, onLine: t.onLine}
-	cmd := exec.CommandContext(ctx, c.args[0], c.args[1:]...)
+func (r *Runner) Run(ctx context.Context, c Command) error {
+	fmt.Fprintf(r.Log, "$ %s\n", strings.Join(c.Args, " "))
+	tail := &tail{log: r.Log, onLine: r.OnLine}
+	cmd := exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
 	ownGroup(cmd)
 	cmd.WaitDelay = stopGrace
-	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.dir, c.stdin, c.stdout, tail
-	if c.stdout == nil {
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Dir, c.Stdin, c.Stdout, tail
+	if c.Stdout == nil {
 		cmd.Stdout = tail
 	}
 	// Messages are searched and shown, so they are not translated.
-	cmd.Env = append(append(os.Environ(), "LC_ALL=C.UTF-8"), c.env...)
+	cmd.Env = append(append(os.Environ(), "LC_ALL=C.UTF-8"), c.Env...)
 	err := cmd.Run()
 	switch {
 	case err == nil:
@@ -74,16 +77,16 @@ func (t *tools) run(ctx context.Context, c command) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, exec.ErrNotFound):
-		return fault.New(fault.Machine, "install what the build needs: make setup", "%s is not installed", c.args[0])
+		return fault.New(fault.Machine, "install what the build needs: make setup", "%s is not installed", c.Args[0])
 	}
-	return tail.explain(&CommandError{filepath.Base(c.args[0]), tail.lines, t.log.Name(), err})
+	return tail.explain(&Error{filepath.Base(c.Args[0]), tail.lines, r.Log.Name(), err})
 }
 
-// output is run for a program whose standard output is the answer.
-func (t *tools) output(ctx context.Context, c command) (string, error) {
+// Output is Run for a program whose standard output is the answer.
+func (r *Runner) Output(ctx context.Context, c Command) (string, error) {
 	var out bytes.Buffer
-	c.stdout = &out
-	err := t.run(ctx, c)
+	c.Stdout = &out
+	err := r.Run(ctx, c)
 	return out.String(), err
 }
 
@@ -115,7 +118,7 @@ func (t *tail) Write(text []byte) (int, error) {
 }
 
 // explain adds the hint for a failure that has one.
-func (t *tail) explain(err *CommandError) error {
+func (t *tail) explain(err *Error) error {
 	if len(t.part) > 0 {
 		err.Tail = append(err.Tail, plain.Line(string(t.part)))
 	}

@@ -1,4 +1,6 @@
-package build
+// Package debian finds a mirror of Debian and fetches packages from it, without
+// touching the machine's own package system.
+package debian
 
 import (
 	"context"
@@ -7,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"aibox/image/tool"
 	"aibox/internal/fault"
 )
 
@@ -17,28 +20,28 @@ const keyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
 // targetFormat makes apt-get indextargets print one index a line.
 const targetFormat = "$(ORIGIN)\t$(LABEL)\t$(REPO_URI)"
 
-// mirror finds where Debian's packages come from and fetches from there. No
+// Mirror finds where Debian's packages come from and fetches from there. No
 // address is written down: it is the caller's, or that of the machine's own
 // apt configuration, or the default of mmdebstrap, in this order.
-type mirror struct {
-	uri   string // the caller's, or empty
-	suite string
-	tools *tools
+type Mirror struct {
+	URI   string // the caller's, or empty
+	Suite string
+	Tools *tool.Runner
 }
 
-// sources returns the lines of an apt sources.list for the suite.
-func (m mirror) sources(ctx context.Context) ([]string, error) {
+// Sources returns the lines of an apt sources.list for the suite.
+func (m Mirror) Sources(ctx context.Context) ([]string, error) {
 	if _, err := os.Stat(keyring); err != nil {
 		return nil, fault.New(fault.Machine, "install the package debian-archive-keyring: make setup", "Debian's signing keys are missing: %w", err)
 	}
-	if m.uri != "" {
-		return []string{sourceLine(m.uri, m.suite)}, nil
+	if m.URI != "" {
+		return []string{sourceLine(m.URI, m.Suite)}, nil
 	}
-	targets, err := m.tools.output(ctx, command{args: []string{"apt-get", "indextargets", "--format", targetFormat}})
+	targets, err := m.Tools.Output(ctx, tool.Command{Args: []string{"apt-get", "indextargets", "--format", targetFormat}})
 	if err != nil {
 		return nil, err
 	}
-	if lines := sourcesOf(targets, m.suite); len(lines) > 0 {
+	if lines := sourcesOf(targets, m.Suite); len(lines) > 0 {
 		return lines, nil
 	}
 	return m.defaultSources(ctx)
@@ -76,12 +79,12 @@ func sourceLine(uri, suite string) string {
 }
 
 // defaultSources asks mmdebstrap what it would use, and stops it there.
-func (m mirror) defaultSources(ctx context.Context) ([]string, error) {
+func (m Mirror) defaultSources(ctx context.Context) ([]string, error) {
 	const enough = 7
 	hook := fmt.Sprintf(`cat "$1"/etc/apt/sources.list; exit %d`, enough)
-	text, err := m.tools.output(ctx, command{args: []string{
-		"mmdebstrap", "--mode=" + debstrapMode(), "--variant=extract", "--format=null",
-		"--setup-hook=" + hook, m.suite, "-"}})
+	text, err := m.Tools.Output(ctx, tool.Command{Args: []string{
+		"mmdebstrap", "--mode=" + DebstrapMode(), "--variant=extract", "--format=null",
+		"--setup-hook=" + hook, m.Suite, "-"}})
 	var lines []string
 	for line := range strings.Lines(text) {
 		if uri, ok := strings.CutPrefix(strings.TrimSpace(line), "deb http"); ok {
@@ -95,25 +98,25 @@ func (m mirror) defaultSources(ctx context.Context) ([]string, error) {
 	return lines, nil
 }
 
-// debstrapMode is the way in which mmdebstrap becomes root of its chroot.
-func debstrapMode() string {
+// DebstrapMode is the way in which mmdebstrap becomes root of its chroot.
+func DebstrapMode() string {
 	if os.Geteuid() == 0 {
 		return "root"
 	}
 	return "unshare"
 }
 
-// apt is a private apt: its lists and cache are below one folder, and the
+// Apt is a private apt: its lists and cache are below one folder, and the
 // machine's packages and sources play no part.
-type apt struct {
+type Apt struct {
 	config string
 	dir    string
-	tools  *tools
+	tools  *tool.Runner
 }
 
-// openApt writes the configuration below dir and reads the package lists.
-func (m mirror) openApt(ctx context.Context, dir string) (*apt, error) {
-	lines, err := m.sources(ctx)
+// OpenApt writes the configuration below dir and reads the package lists.
+func (m Mirror) OpenApt(ctx context.Context, dir string) (*Apt, error) {
+	lines, err := m.Sources(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +125,7 @@ func (m mirror) openApt(ctx context.Context, dir string) (*apt, error) {
 			return nil, err
 		}
 	}
-	a := &apt{filepath.Join(dir, "apt.conf"), dir, m.tools}
+	a := &Apt{filepath.Join(dir, "apt.conf"), dir, m.Tools}
 	files := map[string]string{
 		a.config:                           aptConfig(dir),
 		filepath.Join(dir, "sources.list"): strings.Join(lines, "\n") + "\n",
@@ -132,7 +135,7 @@ func (m mirror) openApt(ctx context.Context, dir string) (*apt, error) {
 			return nil, err
 		}
 	}
-	return a, m.tools.run(ctx, a.command("apt-get", "--quiet", "update"))
+	return a, m.Tools.Run(ctx, a.command("apt-get", "--quiet", "update"))
 }
 
 func aptConfig(dir string) string {
@@ -151,13 +154,13 @@ func aptConfig(dir string) string {
 	return b.String()
 }
 
-func (a *apt) command(args ...string) command {
-	return command{dir: a.dir, env: []string{"APT_CONFIG=" + a.config}, args: args}
+func (a *Apt) command(args ...string) tool.Command {
+	return tool.Command{Dir: a.dir, Env: []string{"APT_CONFIG=" + a.config}, Args: args}
 }
 
-// versions returns the versions of a package that the mirror has, newest first.
-func (a *apt) versions(ctx context.Context, name string) ([]string, error) {
-	text, err := a.tools.output(ctx, a.command("apt-cache", "madison", name))
+// Versions returns the versions of a package that the mirror has, newest first.
+func (a *Apt) Versions(ctx context.Context, name string) ([]string, error) {
+	text, err := a.tools.Output(ctx, a.command("apt-cache", "madison", name))
 	if err != nil {
 		return nil, err
 	}
@@ -173,10 +176,10 @@ func (a *apt) versions(ctx context.Context, name string) ([]string, error) {
 	return versions, nil
 }
 
-// download fetches one package, which apt checks against the signed lists, and
+// Download fetches one package, which apt checks against the signed lists, and
 // returns the path of the .deb.
-func (a *apt) download(ctx context.Context, name, version string) (string, error) {
-	if err := a.tools.run(ctx, a.command("apt-get", "--quiet", "download", name+"="+version)); err != nil {
+func (a *Apt) Download(ctx context.Context, name, version string) (string, error) {
+	if err := a.tools.Run(ctx, a.command("apt-get", "--quiet", "download", name+"="+version)); err != nil {
 		return "", err
 	}
 	found, err := filepath.Glob(filepath.Join(a.dir, name+"_*.deb"))

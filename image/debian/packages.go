@@ -1,4 +1,4 @@
-package build
+package debian
 
 import (
 	"cmp"
@@ -13,8 +13,8 @@ type Package struct {
 	Version string `json:"version"`
 }
 
-// parseStatus reads dpkg's list of packages, sorted by name.
-func parseStatus(status []byte) ([]Package, error) {
+// ParseStatus reads dpkg's list of packages, sorted by name.
+func ParseStatus(status []byte) ([]Package, error) {
 	var packages []Package
 	for paragraph := range strings.SplitSeq(string(status), "\n\n") {
 		var p Package

@@ -1,4 +1,7 @@
-package build
+// Package cache keeps the results of a build's steps under the hash of all that
+// decided them. A result appears under its name only when it is complete and on
+// disk, so an interrupt or a full disk leaves nothing that passes for whole.
+package cache
 
 import (
 	"context"
@@ -26,21 +29,21 @@ const (
 	tmpPrefix = "tmp-"
 )
 
-// cache is a folder of results, each a folder "<step>-<key>". A folder with
+// Cache is a folder of results, each a folder "<step>-<key>". A folder with
 // such a name is complete. One build holds the cache's lock at a time, so what
 // carries tmpPrefix when a build starts was left by one that died.
-type cache struct {
+type Cache struct {
 	dir  string
 	lock *flock.Flock
 }
 
-// openCache makes and locks the cache in dir; waiting is called once when
+// Open makes and locks the cache in dir; waiting is called once when
 // another build holds it. Close releases it.
-func openCache(ctx context.Context, dir string, waiting func()) (*cache, error) {
+func Open(ctx context.Context, dir string, waiting func()) (*Cache, error) {
 	if err := os.MkdirAll(filepath.Join(dir, "logs"), 0o700); err != nil {
 		return nil, fmt.Errorf("make the build cache: %w", err)
 	}
-	c := &cache{dir, flock.New(filepath.Join(dir, "lock"))}
+	c := &Cache{dir, flock.New(filepath.Join(dir, "lock"))}
 	locked, err := c.lock.TryLock()
 	if err == nil && !locked {
 		waiting()
@@ -51,7 +54,7 @@ func openCache(ctx context.Context, dir string, waiting func()) (*cache, error) 
 	}
 	left, err := filepath.Glob(filepath.Join(dir, tmpPrefix+"*"))
 	if err == nil {
-		err = removeAll(left...)
+		err = RemoveAll(left...)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("clear what an earlier build left: %w", err), c.Close())
@@ -60,13 +63,16 @@ func openCache(ctx context.Context, dir string, waiting func()) (*cache, error) 
 }
 
 // Close releases the lock.
-func (c *cache) Close() error { return c.lock.Unlock() }
+func (c *Cache) Close() error { return c.lock.Unlock() }
 
-// log is the path of the full output of a step's last run.
-func (c *cache) log(step string) string { return filepath.Join(c.dir, "logs", step+".log") }
+// Scratch makes a folder that is dropped by the next build at the latest.
+func (c *Cache) Scratch() (string, error) { return os.MkdirTemp(c.dir, tmpPrefix) }
 
-// find returns the folder of a result and whether it exists, and notes its use.
-func (c *cache) find(step, key string) (string, bool) {
+// Log is the path of the full output of a step's last run.
+func (c *Cache) Log(step string) string { return filepath.Join(c.dir, "logs", step+".log") }
+
+// Find returns the folder of a result and whether it exists, and notes its use.
+func (c *Cache) Find(step, key string) (string, bool) {
 	dir := filepath.Join(c.dir, step+"-"+key)
 	if _, err := os.Stat(dir); err != nil {
 		return dir, false
@@ -77,14 +83,14 @@ func (c *cache) find(step, key string) (string, bool) {
 	return dir, true
 }
 
-// add lets fill write a result below out, with a scratch folder that is
+// Add lets fill write a result below out, with a scratch folder that is
 // dropped, and gives it its name when fill succeeded and the bytes are on disk.
-func (c *cache) add(step, key string, fill func(out, scratch string) error) (err error) {
+func (c *Cache) Add(step, key string, fill func(out, scratch string) error) (err error) {
 	tmp, err := os.MkdirTemp(c.dir, tmpPrefix+step+"-")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, removeAll(tmp)) }()
+	defer func() { err = errors.Join(err, RemoveAll(tmp)) }()
 	out, scratch := filepath.Join(tmp, "out"), filepath.Join(tmp, "scratch")
 	for _, dir := range []string{out, scratch} {
 		if err := os.Mkdir(dir, 0o755); err != nil {
@@ -94,14 +100,14 @@ func (c *cache) add(step, key string, fill func(out, scratch string) error) (err
 	if err := fill(out, scratch); err != nil {
 		return err
 	}
-	if err := syncTree(out); err != nil {
+	if err := SyncTree(out); err != nil {
 		return err
 	}
 	return os.Rename(out, filepath.Join(c.dir, step+"-"+key))
 }
 
-// prune drops all but the newest results of each of the steps.
-func (c *cache) prune(steps []string) error {
+// Prune drops all but the newest results of each of the steps.
+func (c *Cache) Prune(steps []string) error {
 	for _, step := range steps {
 		dirs, err := filepath.Glob(filepath.Join(c.dir, step+"-"+strings.Repeat("[0-9a-f]", keyLength)))
 		if err != nil {
@@ -109,7 +115,7 @@ func (c *cache) prune(steps []string) error {
 		}
 		slices.SortFunc(dirs, func(a, b string) int { return modTime(b).Compare(modTime(a)) })
 		if len(dirs) > keepResults {
-			if err := removeAll(dirs[keepResults:]...); err != nil {
+			if err := RemoveAll(dirs[keepResults:]...); err != nil {
 				return fmt.Errorf("drop old results: %w", err)
 			}
 		}
@@ -125,9 +131,9 @@ func modTime(path string) time.Time {
 	return info.ModTime()
 }
 
-// removeAll is os.RemoveAll for trees with folders that their owner may not
+// RemoveAll is os.RemoveAll for trees with folders that their owner may not
 // write, which an unpacked root file system has.
-func removeAll(paths ...string) error {
+func RemoveAll(paths ...string) error {
 	var errs []error
 	for _, path := range paths {
 		if os.RemoveAll(path) == nil {

@@ -1,4 +1,4 @@
-package build
+package cache
 
 import (
 	"errors"
@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cloneFile copies from to the new file to: by sharing its blocks where the
+// Clone copies from to the new file to: by sharing its blocks where the
 // file system can, else without writing its holes, which half a disk image is.
-func cloneFile(from, to string) (err error) {
+func Clone(from, to string) (err error) {
 	source, err := os.Open(from)
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func cloneFile(from, to string) (err error) {
 	return nil
 }
 
-// exchange swaps two names at once, so that no moment shows neither.
-func exchange(a, b string) error {
+// Exchange swaps two names at once, so that no moment shows neither.
+func Exchange(a, b string) error {
 	return unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
 }

@@ -1,4 +1,4 @@
-package build
+package cache
 
 import (
 	"errors"
@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// writeFile writes a whole file or leaves the old one.
-func writeFile(path string, content []byte, mode fs.FileMode) (err error) {
+// WriteFile writes a whole file or leaves the old one.
+func WriteFile(path string, content []byte, mode fs.FileMode) (err error) {
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
 	if err != nil {
 		return err
@@ -32,8 +32,8 @@ func writeFile(path string, content []byte, mode fs.FileMode) (err error) {
 	return tmp.Close()
 }
 
-// saveReader writes what r gives to a new file at path.
-func saveReader(path string, r io.Reader, mode fs.FileMode) error {
+// Save writes what r gives to a new file at path.
+func Save(path string, r io.Reader, mode fs.FileMode) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
 	if err != nil {
 		return err
@@ -45,22 +45,22 @@ func saveReader(path string, r io.Reader, mode fs.FileMode) error {
 	return nil
 }
 
-// copyFile copies from to the new file to.
-func copyFile(from, to string, mode fs.FileMode) error {
+// Copy copies from to the new file to.
+func Copy(from, to string, mode fs.FileMode) error {
 	source, err := os.Open(from)
 	if err != nil {
 		return err
 	}
 	defer source.Close()
-	return saveReader(to, source, mode)
+	return Save(to, source, mode)
 }
 
-// linkOrCopy gives from a second name, or copies it to another file system.
-func linkOrCopy(from, to string) error {
+// LinkOrCopy gives from a second name, or copies it to another file system.
+func LinkOrCopy(from, to string) error {
 	if os.Link(from, to) == nil {
 		return nil
 	}
-	if err := cloneFile(from, to); err != nil {
+	if err := Clone(from, to); err != nil {
 		return err
 	}
 	info, err := os.Stat(from)
@@ -70,8 +70,8 @@ func linkOrCopy(from, to string) error {
 	return os.Chmod(to, info.Mode().Perm())
 }
 
-// syncTree flushes every plain file below dir, and the folders.
-func syncTree(dir string) error {
+// SyncTree flushes every plain file below dir, and the folders.
+func SyncTree(dir string) error {
 	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !(entry.IsDir() || entry.Type().IsRegular()) {
 			return err

@@ -1,9 +1,8 @@
-package build
+package rootdisk
 
 import (
 	"fmt"
-	"maps"
-	"slices"
+	"strings"
 )
 
 const (
@@ -25,9 +24,9 @@ const (
 	diskID = "a1b0c5d2-0000-4000-8000-000000000001"
 )
 
-// mkfsArgs is the command that makes disk from tree: no journal, nothing
+// MkfsArgs is the command that makes disk from tree: no journal, nothing
 // reserved and no room to grow, since the disk is only ever read.
-func mkfsArgs(tree, disk string, content *sifted) []string {
+func MkfsArgs(tree, disk string, content *Content) []string {
 	inodes := content.inodes + content.inodes/20 + spareInodes
 	tables := inodes * inodeSize / blockSize
 	blocks := content.blocks + content.blocks/50 + tables + spareBlocks
@@ -38,4 +37,21 @@ func mkfsArgs(tree, disk string, content *sifted) []string {
 		disk, fmt.Sprint(blocks)}
 }
 
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+// InstallScript makes debugfs write the init, and the helper of the test image,
+// from its current folder.
+func InstallScript(test bool, epoch int64) string {
+	var b strings.Builder
+	write := func(from, to string, mode int) {
+		fmt.Fprintf(&b, "write %s %s\n", from, to)
+		for _, field := range []string{fmt.Sprintf("mode 0%o", mode), "uid 0", "gid 0",
+			fmt.Sprintf("mtime @%d", epoch), fmt.Sprintf("atime @%d", epoch), fmt.Sprintf("ctime @%d", epoch), fmt.Sprintf("crtime @%d", epoch)} {
+			fmt.Fprintf(&b, "set_inode_field %s %s\n", to, field)
+		}
+	}
+	write(InitProgram, Init, 0o100755)
+	if test {
+		fmt.Fprintf(&b, "mkdir %s\n", TestDir)
+		write(TestRootProgram, TestRoot, 0o104755)
+	}
+	return b.String()
+}

@@ -1,4 +1,4 @@
-package build
+package rootdisk
 
 import (
 	"fmt"
@@ -26,8 +26,8 @@ type guestFile struct {
 	size           int64
 }
 
-// listScript makes debugfs list each of dirs after a line that names it.
-func listScript(dirs []string) string {
+// ListScript makes debugfs list each of dirs after a line that names it.
+func ListScript(dirs []string) string {
 	var b strings.Builder
 	for _, dir := range dirs {
 		// The command is printed before its answer, as "debugfs: ls -p …".
@@ -36,7 +36,7 @@ func listScript(dirs []string) string {
 	return b.String()
 }
 
-// parseListing reads the answer to listScript: lines such as
+// parseListing reads the answer to ListScript: lines such as
 // "/12/100755/0/0/bash/1234/", by the name from the root.
 func parseListing(text string) (map[string]guestFile, error) {
 	const command = "debugfs: ls -p "
@@ -82,6 +82,16 @@ func parseListing(text string) (map[string]guestFile, error) {
 	return files, nil
 }
 
+// Audit reads debugfs's answer to ListScript and returns one line for each file
+// that breaks the guest's rules.
+func Audit(listing string, test bool) ([]string, error) {
+	files, err := parseListing(listing)
+	if err != nil {
+		return nil, err
+	}
+	return audit(files, test), nil
+}
+
 // audit returns one line for each file that breaks the guest's rules: nobody
 // gains rights by a program, nobody but root owns a file, what must be there
 // is there and can run, and the helper of the test image is nowhere else.
@@ -95,7 +105,7 @@ func audit(files map[string]guestFile, test bool) []string {
 		if f.uid != 0 {
 			report(name, "is owned by the user %d, not root", f.uid)
 		}
-		if f.mode&setIDBits != 0 && !mayBeSetuid(name) && !(test && name == guestTestRoot) {
+		if f.mode&setIDBits != 0 && !mayBeSetuid(name) && !(test && name == TestRoot) {
 			report(name, "gives rights: mode %o", f.mode)
 		}
 		if kind != kindLink && kind != kindChar && f.mode&othersWrite != 0 && f.mode&stickyBit == 0 {
@@ -104,7 +114,7 @@ func audit(files map[string]guestFile, test bool) []string {
 		if kind != kindDir && kind != kindRegular && kind != kindLink && name != "dev/console" && name != "dev/null" {
 			report(name, "is no plain file: mode %o", f.mode)
 		}
-		if strings.HasPrefix(name, guestTestDir) && !test {
+		if strings.HasPrefix(name, TestDir) && !test {
 			report(name, "belongs to the test image only")
 		}
 	}
@@ -125,21 +135,22 @@ func audit(files map[string]guestFile, test bool) []string {
 func required(test bool) map[string]int {
 	const program, setuid = kindRegular | 0o755, kindRegular | 0o4755
 	files := map[string]int{
-		guestInit:                           program,
-		guestClaude:                         program,
-		guestPrompts + "/run-prompt.md":     kindRegular | 0o644,
+		Init:                                program,
+		Claude:                              program,
+		RunPrompt:                           kindRegular | 0o644,
 		"etc/nsswitch.conf":                 kindRegular | 0o644,
 		"etc/ssl/certs/ca-certificates.crt": kindRegular | 0o644,
 		"usr/bin/newuidmap":                 setuid,
 		"usr/bin/newgidmap":                 setuid,
 		"dev/console":                       kindChar | 0o600,
 		"dev/null":                          kindChar | 0o666,
+		varTmp:                              kindLink | 0o777,
 	}
 	for _, name := range []string{"bash", "claude", "curl", "git", "jq", "patch", "podman", "rg", "ssh"} {
 		files["usr/bin/"+name] = program
 	}
 	if test {
-		files[guestTestRoot] = setuid
+		files[TestRoot] = setuid
 	}
 	return files
 }

@@ -1,4 +1,4 @@
-package build
+package tool
 
 import (
 	"os/exec"

@@ -1,0 +1,160 @@
+#!/usr/bin/env bash
+# Installs what a machine with Debian or Ubuntu needs to build and run aibox, and
+# does nothing when all is there: setup.sh [--check] [--virtiofsd DIR]
+#
+# Root installs directly; an ordinary user through sudo, and where sudo is
+# missing the commands are printed. --check installs nothing and fails when
+# something is missing. --virtiofsd (or AIBOX_VIRTIOFSD) says where virtiofsd and
+# its libraries go on a machine whose packages have none.
+set -euo pipefail
+
+say() { echo "setup: $*" >&2; }
+fail() {
+  say "$1"
+  [ -n "${2:-}" ] && echo "hint: $2" >&2
+  exit 1
+}
+
+check=
+virtiofsd=${AIBOX_VIRTIOFSD:-${XDG_CACHE_HOME:-$HOME/.cache}/aibox/virtiofsd}
+while [ $# -gt 0 ]; do
+  case $1 in
+  --check) check=1 ;;
+  --virtiofsd)
+    [ $# -gt 1 ] || fail "--virtiofsd needs a folder"
+    virtiofsd=$2
+    shift
+    ;;
+  *) fail "unknown argument '$1'" "scripts/setup.sh [--check] [--virtiofsd DIR]" ;;
+  esac
+  shift
+done
+PATH=$PATH:/usr/sbin:/sbin
+
+# Each line: what must be there (a program, or a file), and its package.
+needs() {
+  cat <<'END'
+qemu-system-x86_64 qemu-system-x86
+bwrap bubblewrap
+git git
+ssh openssh-client
+mmdebstrap mmdebstrap
+fakeroot fakeroot
+newuidmap uidmap
+mke2fs e2fsprogs
+debugfs e2fsprogs
+dpkg-deb dpkg
+make make
+gcc gcc
+flex flex
+bison bison
+bc bc
+xz xz-utils
+tar tar
+npm npm
+/usr/share/keyrings/debian-archive-keyring.gpg debian-archive-keyring
+/usr/include/libelf.h libelf-dev
+/usr/include/openssl/ssl.h libssl-dev
+/etc/ssl/certs/ca-certificates.crt ca-certificates
+END
+}
+
+missing_packages() {
+  local what package
+  while read -r what package; do
+    case $what in
+    /*) [ -e "$what" ] ;;
+    *) command -v "$what" >/dev/null ;;
+    esac || echo "$package"
+  done < <(needs) | sort -u
+}
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+can_be_root() { [ "$(id -u)" = 0 ] || command -v sudo >/dev/null; }
+
+install_packages() {
+  local -a packages
+  mapfile -t packages < <(missing_packages)
+  [ ${#packages[@]} -gt 0 ] || return 0
+  local line="apt-get install --no-install-recommends --yes ${packages[*]}"
+  [ -z "$check" ] || fail "missing packages: ${packages[*]}" "make setup"
+  command -v apt-get >/dev/null || fail "missing: ${packages[*]}, and this machine has no apt" "install them by their names on your system"
+  can_be_root || fail "missing packages: ${packages[*]}, and there is no sudo" "as root: apt-get update && $line"
+  say "installing ${packages[*]}"
+  as_root apt-get update -q >&2
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install --no-install-recommends --yes -q "${packages[@]}" >&2
+}
+
+# An ordinary user's packages are unpacked under a range of user ids.
+check_subids() {
+  [ "$(id -u)" != 0 ] || return 0
+  local user range
+  user=$(id -un)
+  if grep -qsE "^($user|$(id -u)):" /etc/subuid && grep -qsE "^($user|$(id -u)):" /etc/subgid; then
+    return 0
+  fi
+  range=$(cat /etc/subuid /etc/subgid 2>/dev/null | awk -F: '
+    { end = $2 + $3; if (end > top) top = end } END { print (top > 100000 ? top : 100000) }')
+  range=$range-$((range + 65535))
+  local -a line=(usermod --add-subuids "$range" --add-subgids "$range" "$user")
+  [ -z "$check" ] && command -v sudo >/dev/null || fail "$user has no range of user ids in /etc/subuid and /etc/subgid" "as root: ${line[*]}"
+  say "giving $user a range of user ids"
+  as_root "${line[@]}"
+}
+
+# The Rust virtiofsd: Debian 13 and Ubuntu 24.04 have a package. The one that
+# Debian 12's QEMU brings is another program under the same name.
+is_rust_virtiofsd() { "$@" --version 2>/dev/null | grep -qE '^virtiofsd(-[a-z]*)? [1-9]'; }
+
+have_virtiofsd() {
+  local program
+  for program in "$(command -v virtiofsd || true)" /usr/libexec/virtiofsd /usr/lib/virtiofsd; do
+    [ -x "$program" ] && is_rust_virtiofsd "$program" && return 0
+  done
+  carried_virtiofsd "$virtiofsd"
+}
+
+carried_virtiofsd() {
+  [ -x "$1/usr/libexec/virtiofsd" ] && is_rust_virtiofsd "$1/usr/lib64/ld-linux-x86-64.so.2" \
+    --library-path "$1/usr/lib/x86_64-linux-gnu" "$1/usr/libexec/virtiofsd"
+}
+
+install_virtiofsd() {
+  have_virtiofsd && return 0
+  [ -z "$check" ] || fail "there is no virtiofsd written in Rust" "make setup"
+  if apt-cache show virtiofsd >/dev/null 2>&1 && can_be_root; then
+    say "installing virtiofsd"
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install --no-install-recommends --yes -q virtiofsd >&2
+    have_virtiofsd && return 0
+  fi
+  say "unpacking Debian 13's virtiofsd into $virtiofsd"
+  fetch_virtiofsd
+}
+
+# Debian 13's program runs here with Debian 13's own loader and libraries beside
+# it. The folder appears under its name only when it is whole and runs.
+fetch_virtiofsd() {
+  local tmp
+  mkdir -p "$(dirname "$virtiofsd")"
+  tmp=$(mktemp -d "$(dirname "$virtiofsd")/.virtiofsd-XXXXXX")
+  # shellcheck disable=SC2064
+  trap "rm -rf '$tmp'" EXIT
+  go run ./image/cmd/fetch-packages --into "$tmp/root" virtiofsd libc6 libcap-ng0 libgcc-s1 libseccomp2
+  chmod -R a+rX "$tmp/root"
+  carried_virtiofsd "$tmp/root" || fail "Debian 13's virtiofsd does not run here"
+  rm -rf "$virtiofsd"
+  mv "$tmp/root" "$virtiofsd"
+}
+
+main() {
+  cd "$(dirname "$0")/.."
+  [ "$(uname -s)-$(uname -m)" = Linux-x86_64 ] || fail "aibox builds and runs on Linux on x86-64 so far, not on $(uname -sm)"
+  command -v go >/dev/null || fail "Go is not installed" "install Go 1.26 or newer"
+  install_packages
+  check_subids
+  install_virtiofsd
+}
+main
