@@ -43,7 +43,10 @@ func (s *session) forward(h head) (again bool, err error) {
 	}
 	_ = up.Close()
 	u.stop()
-	if err == nil && !u.ended.Load() {
+	switch {
+	case err != nil && u.cause != nil:
+		err = badHead("has a body that is malformed or incomplete")
+	case err == nil && !u.ended.Load():
 		s.linger()
 	}
 	return again, err

@@ -19,7 +19,8 @@ type upload struct {
 	up    net.Conn
 	ended atomic.Bool // the whole body has been sent
 	done  chan struct{}
-	timer *time.Timer // runs once the client has ended its sending; set before done
+	timer *time.Timer // runs once the client has ended its sending; read after done
+	cause error       // why the client's body cannot be sent to its end; read after done
 
 	mu      sync.Mutex // guards stopped and, until then, the read deadline
 	stopped bool
@@ -29,7 +30,7 @@ func (s *session) startUpload(h head, up net.Conn) *upload {
 	u := &upload{s: s, up: up, done: make(chan struct{})}
 	go func() {
 		defer close(u.done)
-		if u.sendBody(h) != nil || u.wait(0) != nil {
+		if err := u.sendBody(h); err != nil || u.wait(0) != nil {
 			return
 		}
 		u.ended.Store(true)
@@ -47,10 +48,8 @@ func (u *upload) sendBody(h head) error {
 	case chunked:
 		w := bufio.NewWriterSize(u.up, 4<<10)
 		chunks := httputil.NewChunkedWriter(w)
-		if err := u.s.copy(chunks, u.waiting(httputil.NewChunkedReader(u.s.r)), w.Flush); err != nil {
-			return err
-		}
-		if err := readTrailer(u.s.r); err != nil {
+		body := u.fromClient(httputil.NewChunkedReader(u.s.r), func() error { return readTrailer(u.s.r) })
+		if err := u.s.copy(chunks, body, w.Flush); err != nil {
 			return err
 		}
 		_ = chunks.Close()
@@ -58,22 +57,33 @@ func (u *upload) sendBody(h head) error {
 		return w.Flush()
 	}
 	body := &io.LimitedReader{R: u.s.r, N: h.length}
-	if err := u.s.copy(u.up, u.waiting(body), nil); err != nil {
-		return err
-	}
-	if body.N > 0 {
-		return io.ErrUnexpectedEOF
-	}
-	return nil
+	return u.s.copy(u.up, u.fromClient(body, func() error {
+		if body.N > 0 {
+			return io.ErrUnexpectedEOF
+		}
+		return nil
+	}), nil)
 }
 
-// waiting is r with a limit on the silence before each read.
-func (u *upload) waiting(r io.Reader) io.Reader {
+// fromClient is r with a limit on the silence before each read and with end
+// called where r ends. When the client's part fails it closes up, which
+// would else wait for the rest; a failing up may still have answered.
+func (u *upload) fromClient(r io.Reader, end func() error) io.Reader {
 	return readerFunc(func(p []byte) (int, error) {
 		if err := u.wait(bodyWait); err != nil {
 			return 0, err
 		}
-		return r.Read(p)
+		n, err := r.Read(p)
+		if err == io.EOF {
+			if err = end(); err == nil {
+				return n, io.EOF
+			}
+		}
+		if err != nil {
+			u.cause = err
+			_ = u.up.Close()
+		}
+		return n, err
 	})
 }
 
