@@ -34,7 +34,7 @@ func child(t *testing.T, dir string) *exec.Cmd {
 	_, err = io.Copy(out, in)
 	must(t, err, out.Close())
 	cmd := exec.Command(binary, "-test.run=^"+t.Name()+"$", "-test.v")
-	cmd.Env = append(os.Environ(), childVariable+"=1", "TMPDIR="+dir)
+	cmd.Env = append(os.Environ(), childVariable+"=1", "TMPDIR="+dir, "GORACE=atexit_sleep_ms=0")
 	cmd.Dir = dir
 	return cmd
 }

@@ -1,0 +1,147 @@
+// Package cli is aibox's command line: commands, flags, questions, and the one
+// table from kinds of failure to exit codes. What a command does is done by the
+// packages below; here it is only asked for and told.
+//
+// Output follows four rules. Stdout carries what was asked for and nothing
+// else. Errors are one line "aibox: …" on stderr, in lower case, and a
+// line "hint: …" that names the command or config line to use. Colour is only
+// for a terminal, and not where NO_COLOR is set. Nobody is asked who has no
+// terminal: such a command needs --yes.
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+
+	"aibox/internal/fault"
+
+	"github.com/spf13/cobra"
+)
+
+// Stdio are the process's standard files.
+type Stdio struct{ In, Out, Err *os.File }
+
+// Main runs one command and returns the process's exit code. When ctx is
+// done the command ends in order.
+func Main(ctx context.Context, args []string, std Stdio) int {
+	if code, ok := child(args); ok {
+		return code
+	}
+	return run(ctx, args, std, thisMachine())
+}
+
+// app is one command line being run.
+type app struct {
+	std     Stdio
+	machine machine
+	out     *output // stdout
+	exit    int     // for success; only the command in a VM makes it other than 0
+}
+
+func run(ctx context.Context, args []string, std Stdio, m machine) int {
+	a := &app{std: std, machine: m, out: &output{to: std.Out}}
+	root := a.root()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = a.out.failed()
+	}
+	if err != nil {
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+			err = context.Canceled
+		}
+		a.report(err)
+		return exitCode(err)
+	}
+	return a.exit
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "aibox",
+		Short: "Claude Code on a project, inside a small virtual machine",
+		Long: `aibox boots a small virtual machine, shows it the current folder at /project and
+starts Claude Code in it. The machine sees nothing else of your files and reaches
+only the hosts that the project's config allows.`,
+		Example:           "  cd ~/src/app && aibox run",
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		Version:           a.machine.build.Version,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetVersionTemplate("aibox {{.Version}}\n")
+	root.SetHelpTemplate(helpTemplate)
+	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
+	root.SetOut(a.out)
+	root.SetErr(a.std.Err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fault.New(fault.Usage, cmd.CommandPath()+" --help lists the flags", "%w", err)
+	})
+	for _, add := range []func() *cobra.Command{
+		a.runCommand, a.configCommand, a.projectsCommand, a.imageCommand, a.completionCommand, a.versionCommand,
+	} {
+		root.AddCommand(add())
+	}
+	prepare(root, a)
+	return root
+}
+
+// prepare gives every command what all have: its exit codes in the help, and
+// an error for what it does not know.
+func prepare(cmd *cobra.Command, a *app) {
+	if cmd.HasSubCommands() {
+		cmd.Args = unknownCommand
+		if cmd.RunE == nil {
+			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+	}
+	describeExit(cmd)
+	for _, sub := range cmd.Commands() {
+		prepare(sub, a)
+	}
+}
+
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := cmd.CommandPath() + " --help lists the commands"
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "did you mean " + cmd.CommandPath() + " " + near[0] + "?"
+	}
+	return fault.New(fault.Usage, hint, "unknown command %q", args[0])
+}
+
+// noArgs is for commands that take none.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return fault.New(fault.Usage, cmd.CommandPath()+" --help shows the usage", "%s takes no argument, but got %q", cmd.CommandPath(), args[0])
+}
+
+// output is stdout. It keeps the first error: a full disk behind a redirection
+// must not look like success.
+type output struct {
+	to  io.Writer
+	err error
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	n, err := o.to.Write(b)
+	if err != nil && o.err == nil {
+		o.err = err
+	}
+	return n, err
+}
+
+func (o *output) failed() error {
+	if o.err == nil {
+		return nil
+	}
+	return fault.New(fault.Failed, "", "cannot write the output: %w", o.err)
+}

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"os/exec"
+
+	"aibox/internal/config"
+	"aibox/internal/fault"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) configEdit() *cobra.Command {
+	var editor string
+	cmd := &cobra.Command{
+		Use:   "edit [--editor COMMAND]",
+		Short: "Open the config in an editor and check it",
+		Long: `Opens the config in the editor that --editor names, else $VISUAL, else $EDITOR, else vi,
+and checks it when the editor ends. On a terminal it offers to open it again after a mistake.`,
+		Example: `  aibox config edit
+  aibox config edit --editor 'code --wait'`,
+		Annotations: exits("the config has no mistake", fault.Failed, fault.Config, fault.Machine, fault.Refused),
+		Args:        noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			k, err := a.created()
+			if err != nil {
+				return err
+			}
+			return a.edit(cmd.Context(), cmp.Or(editor, a.editor()), k.Config())
+		},
+	}
+	cmd.Flags().StringVar(&editor, "editor", "", "the editor's `command`, read by the shell")
+	return cmd
+}
+
+// editor follows git's order. An editor that needs a screen is no use on a dumb
+// terminal, so VISUAL is for others.
+func (a *app) editor() string {
+	visual, _ := a.machine.lookup("VISUAL")
+	plain, _ := a.machine.lookup("EDITOR")
+	if kind, _ := a.machine.lookup("TERM"); kind == "" || kind == "dumb" {
+		visual = ""
+	}
+	return cmp.Or(visual, plain, "vi")
+}
+
+// edit runs the editor and checks the file until it is right or the user stops.
+func (a *app) edit(ctx context.Context, editor, path string) error {
+	for {
+		if err := a.runEditor(ctx, editor, path); err != nil {
+			return err
+		}
+		_, err := config.Load(path)
+		if err == nil || !isTerminal(a.std.In) {
+			return err
+		}
+		a.report(err)
+		again, askErr := a.confirm(ctx, true, "Open it again?")
+		if askErr != nil {
+			return askErr
+		}
+		if !again {
+			return fault.New(fault.Config, "aibox config edit opens it again", "the config still has mistakes; no run starts with it")
+		}
+	}
+}
+
+// runEditor lets the shell read the command, so that it may have arguments, as
+// git and others do. The path is passed beside it and is never read as code.
+func (a *app) runEditor(ctx context.Context, editor, path string) error {
+	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$@"`, editor, path)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.std.In, a.std.Err, a.std.Err
+	if isTerminal(a.std.Out) {
+		cmd.Stdout = a.std.Out
+	}
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fault.New(fault.Failed, "name another one with --editor, $VISUAL or $EDITOR", "the editor %q: %w", editor, err)
+	}
+	return nil
+}

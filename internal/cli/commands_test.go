@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"aibox/internal/fault"
+
+	"github.com/creack/pty"
+	"github.com/spf13/cobra"
+)
+
+func testApp(t *testing.T) *app {
+	t.Helper()
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { null.Close() })
+	return &app{std: Stdio{null, null, null}, machine: machine{lookup: func(string) (string, bool) { return "", false }}, out: &output{to: null}}
+}
+
+// Every command must explain itself: what it does, an example, its exit codes.
+func TestEveryCommandIsExplained(t *testing.T) {
+	var check func(cmd *cobra.Command)
+	check = func(cmd *cobra.Command) {
+		if cmd.Hidden {
+			return
+		}
+		if cmd.Short == "" || cmd.Long == "" || !strings.Contains(cmd.Example, "aibox") {
+			t.Errorf("%s lacks a description or an example", cmd.CommandPath())
+		}
+		if codes := cmd.Annotations[exitAnnotation]; !strings.Contains(codes, "  0  ") || !strings.Contains(codes, "  2  ") || !strings.Contains(codes, "  130") {
+			t.Errorf("%s has the exit codes %q", cmd.CommandPath(), codes)
+		}
+		for line := range strings.Lines(cmd.Long) {
+			if len(line) > 96 {
+				t.Errorf("%s: a line of its help is %d wide: %s", cmd.CommandPath(), len(line), line)
+			}
+		}
+		for _, sub := range cmd.Commands() {
+			check(sub)
+		}
+	}
+	check(testApp(t).root())
+}
+
+func TestEveryKindHasACodeOfItsOwn(t *testing.T) {
+	seen := map[int]fault.Kind{}
+	for k := fault.Failed; k <= fault.Refused; k++ {
+		code, ok := exitCodes()[k]
+		if other, twice := seen[code]; !ok || twice || code < 1 || code >= 126 {
+			t.Errorf("kind %d has the code %d (as kind %d, %v)", k, code, other, twice)
+		}
+		seen[code] = k
+		if got := exitCode(fault.New(k, "", "x")); got != code {
+			t.Errorf("kind %d: exit code %d, want %d", k, got, code)
+		}
+	}
+	if got := exitCode(os.ErrInvalid); got != 1 {
+		t.Errorf("an error without a kind: %d, want 1", got)
+	}
+	if got := exitCode(context.Canceled); got != exitInterrupted {
+		t.Errorf("interrupted: %d, want %d", got, exitInterrupted)
+	}
+}
+
+func TestKernelIsNew(t *testing.T) {
+	a := testApp(t)
+	for kernel, ok := range map[string]bool{
+		"": true, "6.7.0": true, "6.7-rc1": true, "6.12.48+deb13-amd64": true, "7.0.1": true, "10.1": true,
+		"6.6.99": false, "5.15.0-91-generic": false, "6": false, "x.y": false, "unknown": false,
+	} {
+		a.machine.kernel = kernel
+		if err := a.kernelIsNew(); (err == nil) != ok {
+			t.Errorf("kernel %q: %v", kernel, err)
+		} else if err != nil && (fault.KindOf(err) != fault.Machine || fault.HintOf(err) == "") {
+			t.Errorf("kernel %q: kind %d, hint %q", kernel, fault.KindOf(err), fault.HintOf(err))
+		}
+	}
+}
+
+func TestHuman(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 1536: "1.5 KiB", 1<<20 - 1: "1.0 MiB", 5 << 30: "5.0 GiB", 1 << 62: "4.0 EiB"} {
+		if got := human(n); got != want {
+			t.Errorf("human(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestColourIsForTerminals(t *testing.T) {
+	control, terminal, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer control.Close()
+	defer terminal.Close()
+	a := testApp(t)
+	a.std.Err = terminal
+	for _, test := range []struct {
+		name, value, want string
+	}{
+		{"", "", "\x1b[1maibox:\x1b[0m text\r\n\x1b[1mhint:\x1b[0m do\r\n"},
+		{"NO_COLOR", "1", "aibox: text\r\nhint: do\r\n"},
+		{"TERM", "dumb", "aibox: text\r\nhint: do\r\n"},
+	} {
+		a.machine.lookup = func(name string) (string, bool) { return test.value, name == test.name }
+		a.tell("text", "do")
+		got := make([]byte, 200)
+		n := 0
+		for n < len(test.want) {
+			m, err := control.Read(got[n:])
+			if err != nil {
+				t.Fatal(err)
+			}
+			n += m
+		}
+		if string(got[:n]) != test.want {
+			t.Errorf("%s=%s: %q, want %q", test.name, test.value, got[:n], test.want)
+		}
+	}
+}

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package suggest
+
+const openPlain = 0
