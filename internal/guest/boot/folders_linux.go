@@ -175,26 +175,26 @@ func (m *machine) place(target string) (*os.File, error) {
 		return nil, err
 	}
 	defer home.Close()
-	for i := range len(rest) + 1 {
-		if i < len(rest) && rest[i] != '/' {
-			continue
-		}
-		if err := m.makeFolder(home, rest[:i]); err != nil {
-			return nil, err
-		}
-	}
-	return home.OpenFile(rest, os.O_RDONLY|unix.O_DIRECTORY, 0)
+	return placeBelow(home, rest, m.boot.UID, m.boot.GID)
 }
 
-func (m *machine) makeFolder(home *os.Root, name string) error {
-	err := home.Mkdir(name, 0o755)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
+// placeBelow opens the folder at name below home, and makes what is missing of
+// the way to it as the user's. Links are followed inside home and lead nowhere
+// else.
+func placeBelow(home *os.Root, name string, uid, gid int) (*os.File, error) {
+	for i := range len(name) + 1 {
+		if i < len(name) && name[i] != '/' {
+			continue
+		}
+		err := home.Mkdir(name[:i], 0o755)
+		if err == nil {
+			err = home.Lchown(name[:i], uid, gid)
+		}
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, fmt.Errorf("make it in the home, which links must not lead out of: %w", err)
+		}
 	}
-	if err != nil {
-		return err
-	}
-	return home.Lchown(name, m.boot.UID, m.boot.GID)
+	return home.OpenFile(name, os.O_RDONLY|unix.O_DIRECTORY, 0)
 }
 
 // validShare is a name that the host gives to a folder of the share device.

@@ -1,6 +1,7 @@
 package boot
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -25,9 +26,10 @@ type machine struct {
 	reaper  *reap.Reaper
 	groups  *cgroup.Tree
 
-	link    *link.Link
-	control *mux.Stream
-	boot    wire.Boot
+	received <-chan error // the end of connect, which sets the next three
+	link     *link.Link
+	control  *mux.Stream
+	boot     wire.Boot
 
 	relay *relay.Relay
 	ssh   *session.Server
@@ -50,12 +52,12 @@ func (m *machine) steps() []step {
 		{"root", switchRoot, true},
 		{"kernel file systems", m.mountKernel, true},
 		{"devices", prepareDevices, true},
+		{"link", m.startLink, true},
 		{"control groups", m.divide, true},
 		{"kernel settings", setKernel, false},
 		{"loopback", raiseLoopback, true},
 
-		{"link", m.connect, true},
-		{"boot message", m.receive, true},
+		{"boot message", m.awaitBoot, true},
 
 		{"clock", m.setClock, false},
 		{"host name", m.setHostname, true},
@@ -67,6 +69,7 @@ func (m *machine) steps() []step {
 		{"home", m.prepareHome, false},
 		{"forwarders", m.forward, true},
 		{"session server", m.prepareSessions, true},
+		{"privileges", limitPrivileges, true},
 		{"read-only root", closeRoot, true},
 	}
 }
@@ -77,27 +80,34 @@ func (m *machine) note(line string) { _, _ = m.console.WriteString(noteLine(line
 // linkTimeout bounds the wait for the serial port to appear.
 const linkTimeout = 30 * time.Second
 
+// startLink asks the host for the boot message beside the steps that do not
+// need it.
+func (m *machine) startLink() error {
+	received := make(chan error, 1)
+	go func() { received <- safely(m.connect) }()
+	m.received = received
+	return nil
+}
+
+func (m *machine) awaitBoot() error { return <-m.received }
+
 func (m *machine) connect() error {
 	port, err := link.OpenPort(wire.PortName, linkTimeout)
 	if err != nil {
 		return err
 	}
-	m.link, err = link.Dial(port)
-	return err
-}
-
-func (m *machine) receive() error {
-	control, err := m.link.Open(wire.ServiceControl)
-	if err != nil {
+	if m.link, err = link.Dial(port); err != nil {
 		return err
 	}
-	m.control = control
+	if m.control, err = m.link.Open(wire.ServiceControl); err != nil {
+		return err
+	}
 	var message wire.ToGuest
-	if err := wire.ReadMessage(control, &message, wire.MaxToGuest); err != nil {
+	if err := wire.ReadMessage(m.control, &message, wire.MaxToGuest); err != nil {
 		return fmt.Errorf("read boot message: %w", err)
 	}
 	if message.Boot == nil {
-		return fmt.Errorf("the first message of the host is no boot message")
+		return errors.New("the first message of the host is no boot message")
 	}
 	m.boot = *message.Boot
 	return nil

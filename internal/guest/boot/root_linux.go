@@ -1,6 +1,7 @@
 package boot
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -43,17 +44,23 @@ func switchRoot() error {
 	return os.Chdir("/")
 }
 
-// setuidPrograms are the only ones that keep their privilege: containers
-// without root need them to map the ranges of /etc/subuid.
-func setuidPrograms() []string { return []string{"/usr/bin/newuidmap", "/usr/bin/newgidmap"} }
+// mappers are the only programs that keep a privilege: containers without root
+// need them to map the ranges of /etc/subuid. Each gets the one capability of
+// its task in place of Debian's set-user-id root.
+func mappers() map[string]int {
+	return map[string]int{"/usr/bin/newuidmap": unix.CAP_SETUID, "/usr/bin/newgidmap": unix.CAP_SETGID}
+}
 
-// closeRoot makes the root read-only, and deaf to set-user-id bits but of
-// those programs, whatever the image holds: they are mounted over themselves
+// closeRoot makes the root read-only, and deaf to privileges of programs but
+// of the mappers, whatever the image holds: they are mounted over themselves
 // before the root's mount gets the flag.
 func closeRoot() error {
-	for _, program := range setuidPrograms() {
-		err := bindOver(program)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for program, capability := range mappers() {
+		err := grant(program, capability)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // an image without containers
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -63,13 +70,28 @@ func closeRoot() error {
 	return nil
 }
 
-func bindOver(path string) error {
-	target, err := os.OpenFile(path, unix.O_PATH|unix.O_NOFOLLOW, 0)
+func grant(program string, capability int) error {
+	if err := os.Chmod(program, 0o755); err != nil {
+		return err
+	}
+	if err := unix.Setxattr(program, "security.capability", fileCapability(capability), 0); err != nil {
+		return fmt.Errorf("grant %s its capability: %w", program, err)
+	}
+	target, err := os.OpenFile(program, unix.O_PATH|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return err
 	}
 	defer target.Close()
-	return attach(path, target, unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_RDONLY)
+	return attach(program, target, unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_RDONLY)
+}
+
+// fileCapability is the kernel's struct vfs_cap_data, revision 2, with one
+// capability permitted and effective.
+func fileCapability(capability int) []byte {
+	const revision, effective = 0x02000000, 1
+	b := binary.LittleEndian.AppendUint32(nil, revision|effective)
+	b = binary.LittleEndian.AppendUint32(b, 1<<capability) // permitted; both are below 32
+	return append(b, make([]byte, 12)...)                  // inheritable and the upper halves
 }
 
 // attach mounts what is at source at the opened target. The descriptors make

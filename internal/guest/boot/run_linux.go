@@ -6,6 +6,8 @@ import (
 	"os"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"aibox/internal/wire"
 )
 
@@ -15,14 +17,22 @@ func Run() error {
 	if os.Getpid() != 1 {
 		return errors.New("this is the init of aibox's VM and runs as process 1 only")
 	}
+	took := []wire.Step{{Name: "kernel", Micros: sinceBoot().Microseconds()}}
 	m := newMachine()
 	go m.reaper.Run(nil)
-	took, failed := runSteps(m.steps(), time.Now, m.note)
+	steps, failed := runSteps(m.steps(), time.Now, m.note)
 	if failed == nil {
-		failed = m.serve(took)
+		failed = m.serve(append(took, steps...))
 	}
 	m.giveUp(failed)
 	return nil
+}
+
+// sinceBoot is how long the kernel took to start init.
+func sinceBoot() time.Duration {
+	var t unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_BOOTTIME, &t)
+	return time.Duration(t.Nano())
 }
 
 // giveUp powers off; with a reason if there is one.
@@ -43,11 +53,22 @@ func (m *machine) giveUp(f *failure) {
 func (m *machine) serve(took []wire.Step) *failure {
 	ended := make(chan *failure, 2)
 	go func() {
-		m.link.Serve(m.services())
-		ended <- &failure{"link", errors.New("the host closed it")}
+		err := safely(func() error {
+			m.link.Serve(m.services())
+			return errors.New("the host closed it")
+		})
+		ended <- &failure{"link", err}
 	}()
 	go func() {
-		ended <- m.obey(took)
+		var f *failure
+		err := safely(func() error {
+			f = m.obey(took)
+			return nil
+		})
+		if err != nil {
+			f = &failure{"control", err}
+		}
+		ended <- f
 	}()
 	return <-ended
 }

@@ -160,6 +160,28 @@ func TestUnknownServiceResets(t *testing.T) {
 	}
 }
 
+// A broken transfer must look complete to nobody.
+func TestResetPassesThrough(t *testing.T) {
+	addr, hosts := start(t, Port{Service: "proxy"})
+	for _, clientBreaks := range []bool{true, false} {
+		client := dial(t, addr)
+		host := <-hosts
+		one, other := client, host
+		if !clientBreaks {
+			one, other = host, client
+		}
+		_, _ = io.WriteString(one, "x")
+		if _, err := io.ReadFull(other, make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		reset(one)
+		_ = other.SetDeadline(time.Now().Add(10 * time.Second))
+		if _, err := other.Read(make([]byte, 1)); err == nil || err == io.EOF {
+			t.Errorf("clientBreaks=%v: the other side read %v, want a reset", clientBreaks, err)
+		}
+	}
+}
+
 // A client that never reads must stop the host's writes, not fill init.
 func TestBackPressure(t *testing.T) {
 	addr, hosts := start(t, Port{Service: "proxy"})
