@@ -36,7 +36,7 @@ func (s *session) forward(h head) (again bool, err error) {
 	u := s.startUpload(h, up)
 	resp, r, err := readResponse(up, h)
 	if err == nil && resp.StatusCode == http.StatusSwitchingProtocols {
-		return false, s.upgrade(u, resp, r)
+		return false, s.upgrade(h, u, resp, r)
 	}
 	if err == nil {
 		again = s.respond(h, resp, u.ended.Load())
@@ -76,7 +76,7 @@ func (s *session) absolute(h head) (t hosts.Target, path string, err error) {
 // without what concerns the client's connection only.
 func outgoing(h head, t hosts.Target, path string) string {
 	header := h.header.Clone()
-	upgrade := lists(header, "Connection", "upgrade") && strings.EqualFold(header.Get("Upgrade"), "websocket")
+	upgrade := upgrades(header)
 	dropHop(header)
 	for _, name := range []string{"Host", "Content-Length", "Expect"} {
 		header.Del(name)
@@ -132,9 +132,15 @@ func readResponse(up net.Conn, h head) (resp *http.Response, r *bufio.Reader, er
 	}
 }
 
+// upgrades tells whether a head asks for, or grants, the one change of
+// protocol that is passed on.
+func upgrades(header http.Header) bool {
+	return lists(header, "Connection", "upgrade") && strings.EqualFold(header.Get("Upgrade"), "websocket")
+}
+
 // upgrade passes a 101 on and then the bytes of both sides.
-func (s *session) upgrade(u *upload, resp *http.Response, r *bufio.Reader) error {
-	asked := strings.EqualFold(resp.Header.Get("Upgrade"), "websocket")
+func (s *session) upgrade(h head, u *upload, resp *http.Response, r *bufio.Reader) error {
+	asked := upgrades(h.header) && upgrades(resp.Header)
 	if !asked || !u.ended.Load() {
 		_ = u.up.Close()
 	}

@@ -180,7 +180,7 @@ func TestServerEnds(t *testing.T) {
 		_ = resp.Body.Close()
 	}
 	for name, response := range map[string]string{
-		"at once": "", "within the head": "HTTP/1.1 200 OK\r\nA: b", "no HTTP": "SSH-2.0-x\r\n", "unasked 101": "HTTP/1.1 101 X\r\nUpgrade: other\r\n\r\n",
+		"at once": "", "within the head": "HTTP/1.1 200 OK\r\nA: b", "no HTTP": "SSH-2.0-x\r\n", "unasked 101": "HTTP/1.1 101 X\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
 		"endless head": "HTTP/1.1 200 OK\r\nA: " + strings.Repeat("b", 2*maxResponse),
 	} {
 		w := newWorld(listen(t, func(c net.Conn) {
