@@ -45,7 +45,7 @@ func makeBase(ctx context.Context, j *job) error {
 	}
 	state := filepath.Join(j.scratch, "fakeroot")
 	content, err := j.unpack(ctx, []string{"fakeroot", "-s", state, "--",
-		"tar", "--extract", "--preserve-permissions", "--same-owner", "--numeric-owner", "--directory", tree, "--file", "-"})
+		"tar", "--extract", "--preserve-permissions", "--same-owner", "--numeric-owner", "--delay-directory-restore", "--directory", tree, "--file", "-"})
 	if err != nil {
 		return err
 	}
