@@ -49,8 +49,8 @@ func run(ctx context.Context, args []string, std Stdio, m machine) int {
 		err = a.out.failed()
 	}
 	if err != nil {
-		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-			err = context.Canceled
+		if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
+			err = context.Canceled // a signal's own text says no more
 		}
 		a.report(err)
 		return exitCode(err)

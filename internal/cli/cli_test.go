@@ -128,7 +128,7 @@ func ctxError(ctx context.Context) error {
 		return err
 	}
 	<-ctx.Done()
-	return ctx.Err()
+	return context.Cause(ctx)
 }
 
 // holdRunLock holds the lock of the project in the current folder until it is

@@ -10,17 +10,51 @@ import (
 	"aibox/internal/fault"
 )
 
-// Bind mounts need a mount namespace of our own, which the test gets by
-// running itself in a user namespace.
+// withMounts runs the calling test where it may mount: in user and mount
+// namespaces of its own. It is true in the process that has to go on.
+func withMounts(t *testing.T) bool {
+	t.Helper()
+	if isChild() {
+		return true
+	}
+	cmd := child(t, openDir(t))
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}},
+	}
+	runChild(t, cmd)
+	return false
+}
+
+// A full disk is told as such, and what was there stays.
+func TestFullDisk(t *testing.T) {
+	if !withMounts(t) {
+		return
+	}
+	w := newWorld(t)
+	must(t, os.Mkdir(w.Root, 0o700), syscall.Mount("tmpfs", w.Root, "tmpfs", 0, "size=64k,mode=700"))
+	t.Cleanup(func() { _ = syscall.Unmount(w.Root, syscall.MNT_DETACH) })
+	k := w.kept(t)
+	filler, err := os.Create(filepath.Join(w.Root, "filler"))
+	must(t, err)
+	for err == nil {
+		_, err = filler.Write(make([]byte, 4096))
+	}
+	must(t, filler.Close())
+	other := w.Kept("/other")
+	refused(t, "create", other.Create(), fault.Machine, "no space left on device")
+	if _, err := os.Lstat(filepath.Join(other.Dir, pathName)); err == nil {
+		t.Error("half a file was left behind")
+	}
+	if got, err := k.readPath(); err != nil || got != w.project {
+		t.Errorf("what was there: %q, %v", got, err)
+	}
+	must(t, k.Remove(context.Background())) // makes room
+}
+
 func TestOpenRefusesBindMounts(t *testing.T) {
-	if !isChild() {
-		cmd := child(t, openDir(t))
-		cmd.SysProcAttr = &syscall.SysProcAttr{
-			Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
-			UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}},
-			GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}},
-		}
-		runChild(t, cmd)
+	if !withMounts(t) {
 		return
 	}
 	w := newWorld(t)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -93,16 +92,11 @@ func (k Kept) lock(name string, shared bool) (*flock.Flock, error) {
 		held, err := f.Stat()
 		if there, err2 := os.Lstat(path); err == nil && err2 == nil && os.SameFile(held, there) {
 			if !shared {
-				err = notePID(path)
+				notePID(path)
 			}
-			if err == nil {
-				return f, nil
-			}
+			return f, nil
 		}
 		_ = f.Unlock()
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, keepError("write", path, err)
-		}
 	}
 	return nil, fault.New(fault.Refused, "try again", "the lock %q was replaced again and again", path)
 }
@@ -124,14 +118,15 @@ func (k Kept) busy(name string) error {
 }
 
 // notePID writes this process's id into a lock file that is held. It is for
-// people only: whether the lock is free is never judged by it.
-func notePID(path string) error {
+// people only: whether the lock is free is never judged by it. So it does not
+// matter where it cannot be written, as on a full disk, which a removal shall free.
+func notePID(path string) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC|openPlain, 0)
 	if err != nil {
-		return err
+		return
 	}
-	_, err = fmt.Fprintln(f, os.Getpid())
-	return errors.Join(err, f.Close())
+	defer f.Close()
+	_, _ = fmt.Fprintln(f, os.Getpid())
 }
 
 func readPID(path string) int {
