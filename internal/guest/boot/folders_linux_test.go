@@ -82,7 +82,7 @@ func TestTable(t *testing.T) {
 		{"boot message", "clock"}, {"boot message", "host name"}, {"boot message", "time zone"}, {"boot message", "user"},
 		{"boot message", "state disk"}, {"boot message", "shares"}, {"boot message", "forwarders"}, {"boot message", "session server"},
 		{"state disk", "folders"}, {"shares", "folders"}, {"folders", "home"}, {"control groups", "session server"},
-		{"state disk", "privileges"}, {"session server", "read-only root"},
+		{"session server", "read-only root"},
 	} {
 		if a, b := slices.Index(order, pair[0]), slices.Index(order, pair[1]); a < 0 || b < 0 || a >= b {
 			t.Errorf("%s must come before %s", pair[0], pair[1])
@@ -91,7 +91,7 @@ func TestTable(t *testing.T) {
 	if last := order[len(order)-1]; last != "read-only root" {
 		t.Errorf("the last step is %s", last)
 	}
-	for _, name := range []string{"root", "user", "folders", "privileges", "read-only root", "forwarders", "session server", "control groups"} {
+	for _, name := range []string{"root", "user", "folders", "read-only root", "forwarders", "session server", "control groups"} {
 		if !must[name] {
 			t.Errorf("step %s may fail", name)
 		}

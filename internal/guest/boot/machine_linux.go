@@ -69,7 +69,6 @@ func (m *machine) steps() []step {
 		{"home", m.prepareHome, false},
 		{"forwarders", m.forward, true},
 		{"session server", m.prepareSessions, true},
-		{"privileges", limitPrivileges, true},
 		{"read-only root", closeRoot, true},
 	}
 }
@@ -125,12 +124,15 @@ func (m *machine) forward() error {
 }
 
 func (m *machine) prepareSessions() error {
-	var err error
+	user, err := session.NewUser(m.reaper, m.groups, m.boot.UID, m.boot.GID)
+	if err != nil {
+		return err
+	}
 	m.ssh, err = session.New(session.Options{
 		HostKey:     m.boot.SSHHostKey,
 		ClientKey:   m.boot.SSHClientKey,
 		Environment: func(client []string) []string { return session.Environment(m.boot, client) },
-		Launcher:    &session.User{Reaper: m.reaper, Groups: m.groups, UID: m.boot.UID, GID: m.boot.GID},
+		Launcher:    user,
 	})
 	return err
 }

@@ -16,11 +16,26 @@ import (
 
 // User launches commands as the user of the VM.
 type User struct {
-	Reaper   *reap.Reaper
-	Groups   *cgroup.Tree
-	UID, GID int
+	reaper   *reap.Reaper
+	groups   *cgroup.Tree
+	uid, gid int
 
+	thread   *thread
 	sessions atomic.Int64
+}
+
+// NewUser returns the launcher of the user with these ids. It sets what this
+// process's children inherit: the limits of open files.
+func NewUser(reaper *reap.Reaper, groups *cgroup.Tree, uid, gid int) (*User, error) {
+	limit := syscall.Rlimit{Cur: softFiles, Max: hardFiles}
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return nil, fmt.Errorf("limit open files: %w", err)
+	}
+	t, err := newThread(givePrivilegesUp)
+	if err != nil {
+		return nil, err
+	}
+	return &User{reaper: reaper, groups: groups, uid: uid, gid: gid, thread: t}, nil
 }
 
 // Launch starts the command in a new control group, as leader of a session of
@@ -30,7 +45,7 @@ type User struct {
 // a login shell. /etc/profile would set another PATH there, so init writes
 // this one into /etc/profile.d.
 func (u *User) Launch(c Command) (Process, error) {
-	group, err := u.Groups.New("s"+strconv.FormatInt(u.sessions.Add(1), 10), u.UID, u.GID)
+	group, err := u.groups.New("s"+strconv.FormatInt(u.sessions.Add(1), 10), u.uid, u.gid)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +54,7 @@ func (u *User) Launch(c Command) (Process, error) {
 		argv = []string{names.Shell, "-c", c.Line}
 	}
 	if c.Terminal {
-		if err := c.Stdio[0].Chown(u.UID, -1); err != nil {
+		if err := c.Stdio[0].Chown(u.uid, -1); err != nil {
 			group.Remove()
 			return nil, fmt.Errorf("give terminal to the user: %w", err)
 		}
@@ -50,7 +65,7 @@ func (u *User) Launch(c Command) (Process, error) {
 		Sys: &syscall.SysProcAttr{
 			Setsid:      true,
 			Setctty:     c.Terminal,
-			Credential:  &syscall.Credential{Uid: uint32(u.UID), Gid: uint32(u.GID), Groups: []uint32{}},
+			Credential:  &syscall.Credential{Uid: uint32(u.uid), Gid: uint32(u.gid), Groups: []uint32{}},
 			UseCgroupFD: true,
 			CgroupFD:    group.FD(),
 		},
@@ -58,7 +73,8 @@ func (u *User) Launch(c Command) (Process, error) {
 	for _, f := range c.Stdio {
 		attr.Files = append(attr.Files, f.Fd())
 	}
-	child, err := u.Reaper.Start(names.Shell, argv, attr)
+	var child *reap.Child
+	u.thread.do(func() { child, err = u.reaper.Start(names.Shell, argv, attr) })
 	if err != nil {
 		group.Remove()
 		return nil, err
