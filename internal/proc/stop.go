@@ -7,7 +7,7 @@ import (
 
 // killTime bounds the wait for the end after SIGKILL. A process in an
 // uninterruptible system call can outlast it.
-const killTime = 5 * time.Second
+const killTime = 3 * time.Second
 
 // Stop ends the program: SIGTERM to its process group, up to grace for it to
 // end by itself, then as Kill. A caged program gets no SIGTERM, since the kernel
@@ -20,7 +20,7 @@ func (p *Process) Stop(grace time.Duration) {
 }
 
 // Kill ends the program and its process group with SIGKILL and waits for Done
-// for at most five seconds.
+// for at most three seconds.
 func (p *Process) Kill() {
 	p.signal(syscall.SIGKILL)
 	p.waited(killTime)

@@ -43,6 +43,9 @@ type Machine interface {
 	// Err says why the machine ended: nil after a power-off by the guest or
 	// after Kill. It is valid once Done is closed.
 	Err() error
+	// Processes are the host's processes that the machine started itself; aibox
+	// keeps the right to signal them when it confines itself.
+	Processes() []int
 	// Kill ends the machine at once. It waits for Done for at most five seconds.
 	Kill()
 }

@@ -1,0 +1,93 @@
+package qemu
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"aibox/internal/wire"
+)
+
+// Line is all that QEMU's command line depends on. Files are the numbers they
+// have in QEMU; -1 is none and only allowed for StateDisk and Shares.
+type Line struct {
+	KVM          bool
+	Memory, CPUs int
+
+	Kernel, RootDisk, StateDisk, Shares, Link, Console int
+
+	KernelArgs []string
+}
+
+// Args returns QEMU's arguments without its own name.
+func Args(l Line) []string {
+	a := []string{
+		"-M", machineOption(l),
+		"-m", strconv.Itoa(l.Memory) + "M", "-smp", strconv.Itoa(l.CPUs),
+		"-nodefaults", "-no-user-config", "-no-reboot", "-display", "none",
+		"-sandbox", "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny",
+	}
+	if l.KVM {
+		a = append(a, "-accel", "kvm", "-cpu", "host")
+	} else {
+		a = append(a, "-accel", "tcg,thread=multi", "-cpu", "max")
+	}
+	// -kernel takes no file set; the number's own path leads to the sealed copy.
+	a = append(a, "-kernel", "/proc/self/fd/"+strconv.Itoa(l.Kernel), "-append", kernelLine(l.KernelArgs))
+	a = append(a, rootDisk(l.RootDisk)...)
+	if l.StateDisk >= 0 {
+		a = append(a, stateDisk(l.StateDisk)...)
+	}
+	a = append(a,
+		"-chardev", socket("console", l.Console), "-serial", "chardev:console",
+		"-device", "virtio-serial-device",
+		"-chardev", socket("link", l.Link), "-device", "virtserialport,chardev=link,name="+wire.PortName,
+		"-object", "rng-builtin,id=rng", "-device", "virtio-rng-device,rng=rng",
+		"-device", "virtio-balloon-device,free-page-reporting=on")
+	if l.Shares >= 0 {
+		a = append(a, "-object", fmt.Sprintf("memory-backend-memfd,id=memory,size=%dM,share=on", l.Memory),
+			"-chardev", socket("shares", l.Shares), "-device", "vhost-user-fs-device,chardev=shares,tag="+wire.ShareTag)
+	}
+	return a
+}
+
+// machineOption selects a machine of eight virtio-mmio slots that are named on the
+// kernel's command line, which needs acpi=off. Without the two interrupt
+// chips a kernel under software emulation has nothing to calibrate its clock with.
+func machineOption(l Line) string {
+	m := "microvm,acpi=off,x-option-roms=off,pit=on,pic=on,rtc=on,isa-serial=on,auto-kernel-cmdline=on"
+	if l.Shares >= 0 {
+		m += ",memory-backend=memory" // the file server maps the VM's memory
+	}
+	return m
+}
+
+// kernelLine is the kernel's command line. panic=-1 with reboot=t ends QEMU at
+// once after a panic, since -no-reboot turns the reboot into an exit.
+func kernelLine(more []string) string {
+	return strings.Join(append([]string{"console=ttyS0", "quiet", "root=/dev/vda", "rootfstype=ext4", "ro",
+		"init=/sbin/aibox-init", "panic=-1", "reboot=t", "no_timer_check"}, more...), " ")
+}
+
+// rootDisk is the first disk, /dev/vda.
+func rootDisk(fd int) []string {
+	return []string{
+		"-add-fd", fmt.Sprintf("fd=%d,set=1", fd),
+		"-blockdev", "driver=file,node-name=root-file,filename=/dev/fdset/1,read-only=on",
+		"-blockdev", "driver=raw,node-name=root,file=root-file,read-only=on",
+		"-device", "virtio-blk-device,drive=root",
+	}
+}
+
+// stateDisk is the second disk, /dev/vdb. What the guest discards or zeroes
+// becomes a hole, so that the file stays sparse.
+func stateDisk(fd int) []string {
+	return []string{
+		"-add-fd", fmt.Sprintf("fd=%d,set=2", fd),
+		"-blockdev", "driver=file,node-name=state-file,filename=/dev/fdset/2,discard=unmap",
+		"-blockdev", "driver=raw,node-name=state,file=state-file,discard=unmap,detect-zeroes=unmap",
+		"-device", "virtio-blk-device,drive=state",
+	}
+}
+
+func socket(id string, fd int) string { return fmt.Sprintf("socket,id=%s,fd=%d", id, fd) }

@@ -1,0 +1,39 @@
+package qemu
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestArgs(t *testing.T) {
+	for name, l := range map[string]Line{
+		"tcg": {Memory: 2048, CPUs: 2, Kernel: 3, RootDisk: 4, StateDisk: 5, Shares: 6, Link: 7, Console: 8,
+			KernelArgs: []string{"aibox.x=1"}},
+		"kvm-least": {KVM: true, Memory: 256, CPUs: 1, Kernel: 3, RootDisk: 4, StateDisk: -1, Shares: -1, Link: 5, Console: 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			golden(t, filepath.Join("testdata", name+".golden"), strings.Join(Args(l), "\n")+"\n")
+		})
+	}
+}
+
+// golden compares got with a file; UPDATE_GOLDEN=1 writes it anew.
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if os.Getenv("UPDATE_GOLDEN") == "1" {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", file, diff)
+	}
+}
