@@ -21,9 +21,6 @@ func (m *machine) setHostname() error {
 	if err := unix.Sethostname([]byte(name)); err != nil {
 		return fmt.Errorf("set host name: %w", err)
 	}
-	if err := linkVarTmp(); err != nil {
-		return err
-	}
 	return writeFiles(map[string]string{
 		"/etc/hostname": name + "\n",
 		"/etc/hosts":    hostsFile(name),
@@ -31,14 +28,6 @@ func (m *machine) setHostname() error {
 		"/etc/resolv.conf":        "",
 		"/etc/profile.d/aibox.sh": profile(session.Path(m.boot.Path)),
 	})
-}
-
-// linkVarTmp makes /var/tmp writable, which compilers and container tools expect.
-func linkVarTmp() error {
-	if err := os.RemoveAll("/var/tmp"); err != nil {
-		return err
-	}
-	return os.Symlink("/tmp", "/var/tmp")
 }
 
 func (m *machine) setTimeZone() error {

@@ -124,7 +124,7 @@ func (m *machine) forward() error {
 }
 
 func (m *machine) prepareSessions() error {
-	user, err := session.NewUser(m.reaper, m.groups, m.boot.UID, m.boot.GID)
+	user, err := session.NewUser(m.reaper, m.groups, m.boot.UID, m.boot.GID, isTestImage())
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"aibox/internal/guest/names"
 )
 
 // overlaySize bounds what init writes into the root; it needs some 100 KiB.
@@ -64,6 +66,11 @@ func closeRoot() error {
 			return err
 		}
 	}
+	if isTestImage() {
+		if err := keepPrivilege(names.TestRoot); err != nil {
+			return err
+		}
+	}
 	if err := unix.Mount("", "/", "", unix.MS_REMOUNT|unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, ""); err != nil {
 		return fmt.Errorf("remount root: %w", err)
 	}
@@ -77,12 +84,24 @@ func grant(program string, capability int) error {
 	if err := unix.Setxattr(program, "security.capability", fileCapability(capability), 0); err != nil {
 		return fmt.Errorf("grant %s its capability: %w", program, err)
 	}
+	return keepPrivilege(program)
+}
+
+// keepPrivilege mounts a program over itself, without the flag that the root
+// gets afterwards.
+func keepPrivilege(program string) error {
 	target, err := os.OpenFile(program, unix.O_PATH|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return err
 	}
 	defer target.Close()
 	return attach(program, target, unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_RDONLY)
+}
+
+// isTestImage tells whether the root disk is that of tests.
+func isTestImage() bool {
+	_, err := os.Lstat(names.TestRoot)
+	return err == nil
 }
 
 // fileCapability is the kernel's struct vfs_cap_data, revision 2, with one

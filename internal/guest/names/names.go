@@ -18,6 +18,11 @@ const (
 	Shell       = "/bin/bash"
 	Mke2fs      = "/usr/sbin/mke2fs"
 	E2fsck      = "/usr/sbin/e2fsck"
+
+	// TestRoot exists in the image for tests only and gives its user root, so
+	// that tests can do what a user who became root could do. Where it exists
+	// it keeps its set-user-id bit, and sessions may get privileges back.
+	TestRoot = "/usr/lib/aibox-test/root"
 )
 
 // RuntimeDir is the user's XDG_RUNTIME_DIR.

@@ -25,13 +25,18 @@ type User struct {
 }
 
 // NewUser returns the launcher of the user with these ids. It sets what this
-// process's children inherit: the limits of open files.
-func NewUser(reaper *reap.Reaper, groups *cgroup.Tree, uid, gid int) (*User, error) {
+// process's children inherit: the limits of open files. privileged leaves out
+// that sessions can never get privileges back; it is for tests.
+func NewUser(reaper *reap.Reaper, groups *cgroup.Tree, uid, gid int, privileged bool) (*User, error) {
 	limit := syscall.Rlimit{Cur: softFiles, Max: hardFiles}
 	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return nil, fmt.Errorf("limit open files: %w", err)
 	}
-	t, err := newThread(givePrivilegesUp)
+	prepare := givePrivilegesUp
+	if privileged {
+		prepare = func() error { return nil }
+	}
+	t, err := newThread(prepare)
 	if err != nil {
 		return nil, err
 	}
