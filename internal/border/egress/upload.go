@@ -17,7 +17,7 @@ import (
 type upload struct {
 	s     *session
 	up    net.Conn
-	ended atomic.Bool // the whole body has been sent
+	ended atomic.Bool // the whole body has been read, before its last bytes are sent
 	done  chan struct{}
 	timer *time.Timer // runs once the client has ended its sending; read after done
 	cause error       // why the client's body cannot be sent to its end; read after done
@@ -28,12 +28,12 @@ type upload struct {
 
 func (s *session) startUpload(h head, up net.Conn) *upload {
 	u := &upload{s: s, up: up, done: make(chan struct{})}
+	u.ended.Store(h.length == 0)
 	go func() {
 		defer close(u.done)
 		if err := u.sendBody(h); err != nil || u.wait(0) != nil {
 			return
 		}
-		u.ended.Store(true)
 		if _, err := s.r.Peek(1); err == io.EOF {
 			u.timer = time.AfterFunc(cutClientTime, func() { _ = up.Close() })
 		}
@@ -74,8 +74,9 @@ func (u *upload) fromClient(r io.Reader, end func() error) io.Reader {
 			return 0, err
 		}
 		n, err := r.Read(p)
-		if err == io.EOF {
+		if l, ok := r.(*io.LimitedReader); err == io.EOF || ok && l.N == 0 {
 			if err = end(); err == nil {
+				u.ended.Store(true)
 				return n, io.EOF
 			}
 		}
