@@ -1,0 +1,155 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+	"golang.org/x/term"
+)
+
+// ErrLost is wrapped by Run's error when the connection ended before the VM
+// told how the command ended.
+var ErrLost = errors.New("the connection with the VM was lost")
+
+// ErrSetup is wrapped by Run's error when the command was never started.
+var ErrSetup = errors.New("the VM started no session")
+
+// Options say what to run and on what.
+type Options struct {
+	Keys *Keys
+	// Command goes to the user's shell in the VM; empty means a login shell.
+	Command string
+	// Env is set in the session. TERM belongs into it for a PTY.
+	Env map[string]string
+
+	// PTY gives the command a terminal in the VM, and puts the one on Stdin
+	// into raw mode meanwhile: Stdin must be an *os.File of a terminal then.
+	// Stdout takes all output, and Stderr is not used.
+	PTY bool
+	// Stdin is the command's input; nil for none. Without PTY a Read that
+	// waits when the command ends is left behind.
+	Stdin io.Reader
+	// Stdout and Stderr take output; nil drops it.
+	Stdout, Stderr io.Writer
+	// OnInput sees the user's keys on their way to the VM, piece by piece as
+	// they were read. It must neither block nor keep the slice.
+	OnInput func([]byte)
+}
+
+// Run runs one session over conn, which it closes. The result is the command's
+// exit code, or 128+N when signal N ended it. Errors wrap ErrSetup, ErrLost, or
+// the cause of ctx's end; the exit code is -1 beside one. The terminal is
+// restored before Run returns, whatever happened.
+func Run(ctx context.Context, conn net.Conn, o Options) (int, error) {
+	s := &session{Options: o, conn: newGate(conn), setup: SetupTimeout}
+	defer s.conn.Close()
+	stop := context.AfterFunc(ctx, func() { _ = s.conn.Close() })
+	defer stop()
+	code, err := s.run(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			err = fmt.Errorf("session in the VM: %w", context.Cause(ctx))
+		}
+		return -1, err
+	}
+	return code, nil
+}
+
+// session is one Run.
+type session struct {
+	Options
+	conn    *gate
+	client  ssh.Conn
+	channel ssh.Channel
+	exit    *exit
+	tty     *tty // nil without PTY
+	asked   size // of the PTY at its start
+	setup   time.Duration
+	good    bool // the session ended as it should; false after a panic too
+}
+
+func (s *session) run(ctx context.Context) (code int, err error) {
+	if err := s.checkTerminal(); err != nil {
+		return 0, err
+	}
+	timer := time.AfterFunc(s.setup, func() { _ = s.conn.Close() })
+	defer timer.Stop()
+	if err := s.open(); err != nil {
+		return 0, setupError(err, timer)
+	}
+	if s.PTY {
+		if s.tty, err = openTTY(s.Stdin.(*os.File), s.Stdout); err != nil {
+			return 0, err
+		}
+		defer func() { s.tty.restore(!s.good) }()
+	}
+	if err := s.start(); err != nil {
+		return 0, setupError(err, timer)
+	}
+	if !timer.Stop() {
+		return 0, setupError(net.ErrClosed, timer)
+	}
+	code, err = s.serve(ctx)
+	s.good = err == nil
+	return code, err
+}
+
+// checkTerminal refuses a PTY without a terminal before anything is sent.
+func (s *session) checkTerminal() error {
+	if !s.PTY {
+		return nil
+	}
+	if f, ok := s.Stdin.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+		return fmt.Errorf("%w: the input is not a terminal", ErrSetup)
+	}
+	if s.Stdout == nil {
+		return fmt.Errorf("%w: no output for the terminal", ErrSetup)
+	}
+	return nil
+}
+
+func setupError(err error, timer *time.Timer) error {
+	if !timer.Stop() {
+		return fmt.Errorf("%w: it took too long", ErrSetup)
+	}
+	return fmt.Errorf("%w: %w", ErrSetup, plainError{err})
+}
+
+// open logs in and opens the channel.
+func (s *session) open() error {
+	client, err := login(s.conn, s.Keys)
+	if err != nil {
+		return err
+	}
+	s.client = client
+	channel, requests, err := client.OpenChannel("session", nil)
+	if err != nil {
+		return fmt.Errorf("open the session's channel: %w", err)
+	}
+	s.channel = channel
+	s.exit = watchExit(requests, func() { _ = s.conn.Close() })
+	return nil
+}
+
+// start asks for terminal and environment and starts the command.
+func (s *session) start() error {
+	if s.PTY {
+		s.asked = s.tty.size()
+		err := ask(s.channel, "pty-req", ptyRequest{
+			Term: s.Env["TERM"], Columns: s.asked.columns, Rows: s.asked.rows, Modes: ptyModes,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if err := askEnv(s.channel, s.Env); err != nil {
+		return err
+	}
+	return askStart(s.channel, s.Command)
+}
