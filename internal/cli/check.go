@@ -19,6 +19,10 @@ func (a *app) notRoot() error {
 // came with 6.7.
 const oldestMajor, oldestMinor = 6, 7
 
+// oldKernelFlag goes on all the same. Package jail names it too, where a new
+// kernel lacks a protection because it was built without.
+const oldKernelFlag = "allow-old-kernel"
+
 // kernelIsNew refuses a kernel on which aibox cannot be locked down.
 func (a *app) kernelIsNew() error {
 	if a.machine.kernel == "" {
@@ -29,7 +33,7 @@ func (a *app) kernelIsNew() error {
 		return fault.New(fault.Machine, "uname -r shows it", "the kernel's release %q is not understood", a.machine.kernel)
 	}
 	if major < oldestMajor || major == oldestMajor && minor < oldestMinor {
-		return fault.New(fault.Machine, "install a newer kernel; distributions have one in their backports or as HWE",
+		return fault.New(fault.Machine, "install a newer kernel, such as your distribution's backport, or go on with less protection: --"+oldKernelFlag,
 			"the kernel is %s, but aibox needs %d.%d or newer to confine itself", a.machine.kernel, oldestMajor, oldestMinor)
 	}
 	return nil

@@ -1,5 +1,13 @@
 package cli
 
+import (
+	"context"
+	"os"
+
+	"aibox/internal/jail/helper"
+	vmrun "aibox/internal/run"
+)
+
 // role is a helper that aibox starts as a copy of itself, for work that is done
 // under stricter rules than aibox's own. It is named by the first argument, which
 // no command's name can be, and it is in no help.
@@ -7,21 +15,42 @@ type role struct {
 	name string
 	// run does the work with the arguments behind the name and returns the
 	// exit code. It talks to its parent by the open files it was given.
-	run func(args []string) int
+	run func(ctx context.Context, args []string) int
 }
 
 // roles is every helper, so that all entry points of the program that are not
-// commands are seen in one place. There is none yet.
-func roles() []role { return nil }
+// commands are seen in one place.
+func roles() []role {
+	return []role{
+		{helper.Command, func(_ context.Context, args []string) int { return helper.Builtin().Main(args) }},
+		{vmrun.SessionCommand, session},
+	}
+}
+
+// session runs a VM for the demo and for tests: a run confines its process, so
+// it needs one of its own.
+func session(ctx context.Context, _ []string) int {
+	a := &app{std: Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, machine: thisMachine()}
+	err := a.notRoot()
+	exit := 0
+	if err == nil {
+		exit, err = vmrun.Session(ctx)
+	}
+	if err != nil {
+		a.report(err)
+		return exitCode(err)
+	}
+	return exit
+}
 
 // child runs the helper that the arguments name, if they name one.
-func child(args []string) (code int, ok bool) {
+func child(ctx context.Context, args []string) (code int, ok bool) {
 	if len(args) == 0 {
 		return 0, false
 	}
 	for _, r := range roles() {
 		if r.name == args[0] {
-			return r.run(args[1:]), true
+			return r.run(ctx, args[1:]), true
 		}
 	}
 	return 0, false

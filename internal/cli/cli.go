@@ -26,7 +26,7 @@ type Stdio struct{ In, Out, Err *os.File }
 // Main runs one command and returns the process's exit code. When ctx is
 // done the command ends in order.
 func Main(ctx context.Context, args []string, std Stdio) int {
-	if code, ok := child(args); ok {
+	if code, ok := child(ctx, args); ok {
 		return code
 	}
 	return run(ctx, args, std, thisMachine())
@@ -81,7 +81,7 @@ only the hosts that the project's config allows.`,
 		return fault.New(fault.Usage, cmd.CommandPath()+" --help lists the flags", "%w", err)
 	})
 	for _, add := range []func() *cobra.Command{
-		a.runCommand, a.configCommand, a.projectsCommand, a.imageCommand, a.completionCommand, a.versionCommand,
+		a.runCommand, a.demoCommand, a.configCommand, a.projectsCommand, a.imageCommand, a.completionCommand, a.versionCommand,
 	} {
 		root.AddCommand(add())
 	}

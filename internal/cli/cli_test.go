@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 	command := func(change func(*machine)) func() {
 		return func() {
 			host := thisMachine()
-			host.uid, host.kernel, host.runVM = 1000, "6.12.48-generic", fakeVM
+			host.uid, host.kernel, host.runVM, host.copyVM = 1000, "6.12.48-generic", fakeVM, fakeCopy
 			host.build = build{Version: "1.2.3", Commit: "abc", Go: "go1.26", OS: "linux", Arch: "amd64"}
 			change(&host)
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -116,6 +117,22 @@ func fakeVM(ctx context.Context, o vmrun.Options) (int, error) {
 	default:
 		return strconv.Atoi(end)
 	}
+}
+
+// fakeCopy is a VM for the demo that shows what it was asked for.
+func fakeCopy(_ context.Context, q vmrun.Request, stdout, stderr io.Writer) (int, vmrun.Report, error) {
+	config, _ := filepath.Glob(filepath.Join(q.State, ".aibox", "projects", "*", "config.yaml"))
+	fmt.Fprintf(os.Stderr, "request: %d config, home=%v image=%q sandbox=%v key=%v\n", len(config), q.Home == os.Getenv("HOME"), q.Image, !q.NoSandbox, q.APIKey != "")
+	switch os.Getenv("FAKE_VM") {
+	case "lacking":
+		fmt.Fprintf(stderr, "aibox: bwrap is not installed\nhint: apt install bubblewrap\n")
+		return 4, vmrun.Report{}, nil
+	case "broken":
+		return 0, vmrun.Report{}, errors.New("start a copy of aibox: out of memory")
+	}
+	fmt.Fprintf(stderr, "    12.5 ms  start the machine\x1b\nother 1 ms x\n")
+	fmt.Fprintf(stdout, "{}\n")
+	return 7, vmrun.Report{}, nil
 }
 
 // ctxError ends this process's ctx by its own signal and waits for it.

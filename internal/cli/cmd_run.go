@@ -40,6 +40,7 @@ below are aibox's, when the VM could not be started or broke.`,
 	f.IntVar(&o.CPUs, "cpus", 0, "the VM's `number` of CPUs (default: the config's, or 2)")
 	f.StringVar(&o.Image, "image", "", "boot vmlinuz and os.ext4 from this `folder`, unchecked")
 	f.BoolVar(&o.NoSandbox, "no-sandbox", false, "run QEMU without bubblewrap, for debugging")
+	f.BoolVar(&o.Lax, oldKernelFlag, false, "go on where the kernel is too old to confine aibox; what is lost is printed")
 	f.BoolVar(&o.Timings, "timings", false, "print how long each phase of the start took")
 	return cmd
 }
@@ -55,6 +56,9 @@ func (a *app) readyToRun(cmd *cobra.Command, o vmrun.Options) error {
 	if !isTerminal(a.std.In) {
 		return fault.New(fault.Usage, "start it in a terminal, with nothing piped or redirected into it",
 			"aibox run needs a terminal on stdin")
+	}
+	if o.Lax {
+		return nil
 	}
 	return a.kernelIsNew()
 }

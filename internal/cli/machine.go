@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -20,6 +21,7 @@ type machine struct {
 	lookup func(string) (string, bool)
 	build  build
 	runVM  func(context.Context, vmrun.Options) (int, error)
+	copyVM func(context.Context, vmrun.Request, io.Writer, io.Writer) (int, vmrun.Report, error)
 }
 
 func thisMachine() machine {
@@ -30,6 +32,7 @@ func thisMachine() machine {
 		lookup: os.LookupEnv,
 		build:  thisBuild(),
 		runVM:  vmrun.Run,
+		copyVM: vmrun.InCopy,
 	}
 }
 
