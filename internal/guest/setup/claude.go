@@ -1,0 +1,118 @@
+// Package setup writes what programs of the VM's user must find in the home
+// before they start. It runs in the VM, before any session.
+package setup
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"aibox/internal/wire"
+)
+
+// claudeState is the file in which Claude Code keeps what it asked its user.
+const claudeState = ".claude.json"
+
+// maxState bounds the file; a bigger one is left alone.
+const maxState = 16 << 20
+
+// keyTail is how many characters of a key Claude Code remembers as approved.
+const keyTail = 20
+
+// Claude answers in the home what Claude Code would ask on its first start and
+// aibox knows: the project folder is the one the user started aibox in, and
+// where the API key stays on the host, its placeholder is meant to be used.
+// All other answers in the file stay; a file that is no JSON object is left
+// alone. The file belongs to uid and gid.
+func Claude(home string, uid, gid int, api bool) error {
+	root, err := os.OpenRoot(home)
+	if err != nil {
+		return fmt.Errorf("open the home: %w", err)
+	}
+	defer root.Close()
+	old, err := readState(root)
+	if err != nil {
+		return err
+	}
+	state, err := mergeClaude(old, api)
+	if err != nil {
+		return nil // Claude Code reports its own damaged file
+	}
+	const temp = claudeState + ".aibox"
+	_ = root.Remove(temp)
+	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("write %s: %w", claudeState, err)
+	}
+	defer f.Close()
+	if _, err := f.Write(state); err != nil {
+		return fmt.Errorf("write %s: %w", claudeState, err)
+	}
+	if err := f.Chown(uid, gid); err != nil && os.Geteuid() == 0 {
+		return fmt.Errorf("write %s: %w", claudeState, err)
+	}
+	return root.Rename(temp, claudeState)
+}
+
+func readState(root *os.Root) ([]byte, error) {
+	info, err := root.Lstat(claudeState)
+	if errors.Is(err, fs.ErrNotExist) {
+		return []byte("{}"), nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", claudeState, err)
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxState {
+		return nil, nil
+	}
+	f, err := root.Open(claudeState)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", claudeState, err)
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxState))
+}
+
+// mergeClaude returns the file's contents with aibox's answers in it.
+func mergeClaude(old []byte, api bool) ([]byte, error) {
+	var state map[string]any
+	if err := json.Unmarshal(old, &state); err != nil {
+		return nil, err
+	}
+	if state == nil {
+		return nil, errors.New("no object")
+	}
+	object(object(state, "projects"), wire.GuestProject)["hasTrustDialogAccepted"] = true
+	if api {
+		state["hasCompletedOnboarding"] = true
+		answers := object(state, "customApiKeyResponses")
+		tail := wire.APIKeyPlaceholder[max(0, len(wire.APIKeyPlaceholder)-keyTail):]
+		approved, _ := answers["approved"].([]any)
+		if !holds(approved, tail) {
+			answers["approved"] = append(approved, tail)
+		}
+	}
+	return json.MarshalIndent(state, "", "  ")
+}
+
+// object returns the object named key in parent, made if it is not one.
+func object(parent map[string]any, key string) map[string]any {
+	child, ok := parent[key].(map[string]any)
+	if !ok {
+		child = map[string]any{}
+		parent[key] = child
+	}
+	return child
+}
+
+func holds(list []any, text string) bool {
+	for _, v := range list {
+		if v == text {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,28 @@
+package run
+
+import (
+	"context"
+	"log/slog"
+
+	"aibox/internal/share"
+	"aibox/internal/share/virtiofs"
+	"aibox/internal/vm"
+	"aibox/internal/vm/qemu"
+)
+
+func backend(o Options, log *slog.Logger) vm.Backend {
+	return qemu.Backend{NoSandbox: o.NoSandbox, Log: log}
+}
+
+func startFileServer(ctx context.Context, folders []share.Folder, log *slog.Logger) (fileServer, error) {
+	return virtiofs.Start(ctx, folders, virtiofs.Options{Log: log})
+}
+
+// accelerationNotice says in one line that the VM is slow, and why.
+func accelerationNotice() string {
+	a := qemu.Acceleration()
+	if a.KVM {
+		return ""
+	}
+	return "no hardware virtualization, so the VM is emulated in software and slow: " + a.Reason
+}

@@ -1,0 +1,131 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"aibox/internal/border/control"
+	"aibox/internal/border/link"
+	"aibox/internal/border/terminal"
+	"aibox/internal/fault"
+	"aibox/internal/vm"
+)
+
+// stopGrace is how long a VM may take to power off before it is killed.
+const stopGrace = 8 * time.Second
+
+func (b *box) startFiles(ctx context.Context) error {
+	var err error
+	if b.files, err = startFileServer(ctx, b.p.folders, b.log); err != nil {
+		return err
+	}
+	b.undo.push(b.files.Kill)
+	return nil
+}
+
+func (b *box) startMachine(ctx context.Context) error {
+	if notice := accelerationNotice(); notice != "" {
+		fmt.Fprintln(b.o.Stderr, "aibox: "+notice)
+	}
+	if b.o.NoSandbox {
+		fmt.Fprintln(b.o.Stderr, "aibox: warning: QEMU runs without bubblewrap (--no-sandbox)")
+	}
+	var err error
+	b.machine, err = backend(b.o, b.log).Start(ctx, vm.Spec{
+		Memory: b.p.settings.Memory, CPUs: b.p.settings.CPUs,
+		Kernel: b.p.image.Kernel, RootDisk: b.p.image.RootDisk, StateDisk: b.p.state.File,
+		Shares: b.files.Socket(), Console: b.p.console,
+	})
+	if err != nil {
+		return err
+	}
+	b.undo.push(b.machine.Kill)
+	// QEMU has its own copies. Were the socket kept open here, the file server
+	// would not notice QEMU's end.
+	_ = b.files.Socket().Close()
+	return nil
+}
+
+// connect waits for init's hello.
+func (b *box) connect(ctx context.Context) error {
+	opts := link.Options{Handlers: b.services.handlers(b.over), Log: b.log, HelloTimeout: bootTimeout}
+	type result struct {
+		link *link.Link
+		err  error
+	}
+	got := make(chan result, 1)
+	go func() {
+		l, err := serveLink(b.machine.Link(), opts)
+		got <- result{l, err}
+	}()
+	select {
+	case r := <-got:
+		if r.err != nil {
+			return fmt.Errorf("the VM: %w", r.err)
+		}
+		b.link = r.link
+		b.undo.push(b.link.Close)
+		return nil
+	case <-ctx.Done():
+		b.machine.Kill()
+		<-got
+		return context.Cause(ctx)
+	case <-b.files.Done():
+		b.machine.Kill()
+		<-got
+		return b.files.Err()
+	}
+}
+
+func serveLink(l vm.Link, opts link.Options) (*link.Link, error) {
+	if l.Streams != nil {
+		return link.New(l.Streams, opts)
+	}
+	return link.Serve(l.Serial, opts)
+}
+
+// boot tells init what to do and waits until it has done it.
+func (b *box) boot(ctx context.Context) error {
+	var err error
+	if b.keys, err = terminal.NewKeys(); err != nil {
+		return fmt.Errorf("make the session's keys: %w", err)
+	}
+	select {
+	case conn := <-b.services.control:
+		message := bootMessage(b.p.settings, b.p.resolved, b.p.identity, b.keys, b.o.ExtraEnv, time.Now())
+		if b.control, err = control.Start(ctx, conn, message); err != nil {
+			return bootError(err)
+		}
+	case <-b.link.Done():
+		return errors.New("the VM ended before it asked what to boot")
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	b.times.guest = b.control.Steps()
+	b.undo.push(b.powerOff)
+	return nil
+}
+
+func bootError(err error) error {
+	var failed *control.FailedError
+	if errors.As(err, &failed) {
+		return fault.New(fault.Failed, "", "the VM could not boot: %w", err)
+	}
+	return err
+}
+
+// powerOff asks the VM to end and gives it some time; the machine's undo kills it.
+func (b *box) powerOff() {
+	if b.control.Shutdown() != nil {
+		return
+	}
+	timer := time.NewTimer(stopGrace)
+	defer timer.Stop()
+	select {
+	case <-b.machine.Done():
+	case <-timer.C:
+		b.log.Warn("the VM did not power off in time and was killed")
+	}
+}

@@ -1,0 +1,165 @@
+package run
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"aibox/internal/config"
+	"aibox/internal/fault"
+	"aibox/internal/image"
+	"aibox/internal/project"
+	"aibox/internal/share"
+)
+
+// prepared is all of the host that the run needs, checked and opened.
+type prepared struct {
+	settings config.Settings
+	resolved config.Resolved
+	kept     project.Kept
+	project  project.Folder
+	folders  []share.Folder
+	state    project.StateDisk
+	image    *image.Image
+
+	identity identity
+
+	console, proxyLog *os.File
+}
+
+// prepare checks and opens. What is refused is refused before anything is created.
+func prepare(ctx context.Context, o Options, undo *undo) (*prepared, error) {
+	place, err := project.NewPlace(cmp.Or(o.State, o.Home))
+	if err != nil {
+		return nil, err
+	}
+	p := &prepared{}
+	if p.project, err = place.OpenProject(o.Dir); err != nil {
+		return nil, err
+	}
+	undo.close(p.project.Dir)
+	p.kept = place.Kept(p.project.Path)
+	if err := p.loadConfig(o); err != nil {
+		return nil, err
+	}
+	if err := p.openImage(o, undo); err != nil {
+		return nil, err
+	}
+	lock, err := p.kept.LockRun()
+	if err != nil {
+		return nil, err
+	}
+	undo.push(lock.Release)
+	if err := p.openFolders(place, undo); err != nil {
+		return nil, err
+	}
+	if err := p.openFiles(undo); err != nil {
+		return nil, err
+	}
+	p.identity = userIdentity(ctx, p.project.Dir, o)
+	return p, nil
+}
+
+func (p *prepared) openImage(o Options, undo *undo) error {
+	place, err := project.NewPlace(o.Home)
+	if err != nil {
+		return err
+	}
+	found, err := image.Locate(image.Search{Flag: o.Image, Home: place.Root, Build: image.Built()})
+	if err != nil {
+		return err
+	}
+	if p.image, err = image.Open(found.Dir, found.Digests); err != nil {
+		return err
+	}
+	undo.close(p.image)
+	return nil
+}
+
+// loadConfig writes the first config of a project and reads it.
+func (p *prepared) loadConfig(o Options) error {
+	if err := p.kept.Create(); err != nil {
+		return err
+	}
+	if _, err := config.WriteDefault(p.kept.Config()); err != nil {
+		return err
+	}
+	var err error
+	if p.settings, err = config.Load(p.kept.Config()); err != nil {
+		return err
+	}
+	if err := p.override(o); err != nil {
+		return err
+	}
+	p.resolved, err = p.settings.Resolve(config.Host{Home: o.Home, Lookup: o.lookup})
+	return err
+}
+
+// override puts the flags over the config.
+func (p *prepared) override(o Options) error {
+	if o.Memory != 0 {
+		if err := config.CheckMemory(o.Memory); err != nil {
+			return fault.New(fault.Usage, "give another --memory", "%w", err)
+		}
+		p.settings.Memory = o.Memory
+	}
+	if o.CPUs != 0 {
+		if err := config.CheckCPUs(o.CPUs); err != nil {
+			return fault.New(fault.Usage, "give another --cpus", "%w", err)
+		}
+		p.settings.CPUs = o.CPUs
+	}
+	return nil
+}
+
+// openFolders opens the home and the mounts of the config, by handles.
+func (p *prepared) openFolders(place project.Place, undo *undo) error {
+	home, err := p.kept.OpenHome()
+	if err != nil {
+		return err
+	}
+	undo.close(home)
+	p.folders = []share.Folder{
+		{Name: shareProject, Dir: p.project.Dir},
+		{Name: shareHome, Dir: home},
+	}
+	for i, m := range p.resolved.Mounts {
+		folder, err := place.OpenMount(m.Host)
+		if err != nil {
+			return fmt.Errorf("mounts: %s: %w", m, err)
+		}
+		undo.close(folder.Dir)
+		p.folders = append(p.folders, share.Folder{Name: shareMount(i), Dir: folder.Dir, ReadOnly: true})
+	}
+	return nil
+}
+
+func (p *prepared) openFiles(undo *undo) error {
+	var err error
+	if p.state, err = p.kept.OpenStateDisk(p.settings.DiskGiB); err != nil {
+		return err
+	}
+	undo.close(p.state.File)
+	if p.console, err = p.kept.OpenConsoleLog(); err != nil {
+		return err
+	}
+	undo.close(p.console)
+	if p.proxyLog, err = p.kept.OpenProxyLog(); err != nil {
+		return err
+	}
+	undo.close(p.proxyLog)
+	return nil
+}
+
+// close pushes the closing of c, whose error no longer matters by then.
+func (u *undo) close(c io.Closer) { u.push(func() { _ = c.Close() }) }
+
+// lookup is the host's environment, with the key that was given beside it.
+func (o Options) lookup(name string) (string, bool) {
+	if name == config.APIKeyName && o.APIKey != "" {
+		return o.APIKey, true
+	}
+	return os.LookupEnv(name)
+}

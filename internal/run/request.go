@@ -1,0 +1,116 @@
+package run
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/netip"
+	"net/url"
+	"os"
+	"sync"
+
+	"aibox/internal/border/egress"
+)
+
+// maxRequest bounds a Request's JSON in bytes.
+const maxRequest = 1 << 20
+
+// Request is what a copy of aibox is asked to run without a terminal: the demo and
+// the tests of the real VM send it as JSON.
+type Request struct {
+	Dir, Home, Image string
+	State            string // see Options.State
+	Command          string
+	Memory, CPUs     int
+	NoSandbox        bool
+	Timings          bool
+	Upstream         string   // URL of the Claude API, the real one by default
+	APIKey           string   // as if the environment had ANTHROPIC_API_KEY
+	ExtraEnv         []string // NAME=value for the session
+	// Report is the number of an inherited file that takes the Report as
+	// JSON at the end; 0 for none.
+	Report int
+
+	// TestOnlyHosts replaces the resolver: the addresses of each name, one list
+	// after the other at each look-up, the last one for all further ones.
+	TestOnlyHosts map[string][][]string
+}
+
+// ReadRequest reads a Request and returns the options it stands for, with the
+// process's own standard files.
+func ReadRequest(r io.Reader) (Options, error) {
+	var q Request
+	d := json.NewDecoder(io.LimitReader(r, maxRequest))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&q); err != nil {
+		return Options{}, fmt.Errorf("read the request: %w", err)
+	}
+	o := Options{
+		Dir: q.Dir, Home: q.Home, State: q.State, Image: q.Image, Command: q.Command, Memory: q.Memory, CPUs: q.CPUs,
+		NoSandbox: q.NoSandbox, Timings: q.Timings, APIKey: q.APIKey, ExtraEnv: q.ExtraEnv,
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+	}
+	if q.Report != 0 {
+		o.Report = os.NewFile(uintptr(q.Report), "report")
+	}
+	if q.Upstream != "" {
+		upstream, err := url.Parse(q.Upstream)
+		if err != nil {
+			return Options{}, fmt.Errorf("read the request: %w", err)
+		}
+		o.Upstream = upstream
+	}
+	if q.TestOnlyHosts != nil {
+		o.Resolver = &scripted{lists: q.TestOnlyHosts, asked: map[string]int{}}
+	}
+	return o, nil
+}
+
+// Report is what a run tells the program that asked for it.
+type Report struct {
+	Reached, Refused []string // host:port
+	Refusals         []string // the lines for the user
+}
+
+func (b *box) writeReport(w io.Writer) error {
+	var report Report
+	for _, h := range b.services.recorder.Reached() {
+		report.Reached = append(report.Reached, h.Target)
+	}
+	refused, _ := b.services.recorder.Refused()
+	for _, r := range refused {
+		report.Refused = append(report.Refused, r.Target)
+		report.Refusals = append(report.Refusals, r.Text)
+	}
+	return json.NewEncoder(w).Encode(report)
+}
+
+// scripted is a resolver whose answers a test sets.
+type scripted struct {
+	lists map[string][][]string
+
+	mu    sync.Mutex
+	asked map[string]int
+}
+
+var _ egress.Resolver = (*scripted)(nil)
+
+func (s *scripted) answer(name string) ([]netip.Addr, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	lists := s.lists[name]
+	if len(lists) == 0 {
+		return nil, nil
+	}
+	list := lists[min(s.asked[name], len(lists)-1)]
+	s.asked[name]++
+	var addrs []netip.Addr
+	for _, text := range list {
+		addr, err := netip.ParseAddr(text)
+		if err != nil {
+			return nil, err
+		}
+		addrs = append(addrs, addr)
+	}
+	return addrs, nil
+}

@@ -1,0 +1,84 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"aibox/internal/border/terminal"
+	"aibox/internal/wire"
+)
+
+// session runs the user's command to its end and returns its exit code.
+func (b *box) session(ctx context.Context, command string) (int, error) {
+	opened := time.Now()
+	conn, err := b.link.Open(ctx, wire.ServiceSSH)
+	if err != nil {
+		return 0, fmt.Errorf("open the session: %w", err)
+	}
+	first := sync.OnceFunc(func() { b.times.mark(phaseSession) })
+	o := terminal.Options{
+		Keys: b.keys, Command: command, PTY: b.o.Terminal, Env: sessionEnv(os.LookupEnv),
+		Stdin: b.o.Stdin, Stdout: watched{b.o.Stdout, first}, Stderr: watched{b.o.Stderr, first},
+	}
+	exit, err := terminal.Run(ctx, conn, o)
+	if err == nil && b.o.Terminal && !b.o.Shell {
+		b.offerResume(ctx, time.Since(opened))
+	}
+	return exit, err
+}
+
+// watched calls first at the first byte written.
+type watched struct {
+	io.Writer
+	first func()
+}
+
+func (w watched) Write(p []byte) (int, error) {
+	w.first()
+	return w.Writer.Write(p)
+}
+
+// sessionEnv is what the terminal's programs have to know of it.
+func sessionEnv(lookup func(string) (string, bool)) map[string]string {
+	env := map[string]string{}
+	for _, name := range []string{"TERM", "COLORTERM", "LANG"} {
+		if value, ok := lookup(name); ok && value != "" {
+			env[name] = value
+		}
+	}
+	return env
+}
+
+// resumeTimeout bounds the question for the last session, at the end of a run.
+const resumeTimeout = 3 * time.Second
+
+// offerResume prints the command that continues the session just left.
+func (b *box) offerResume(ctx context.Context, took time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, resumeTimeout)
+	defer cancel()
+	conn, err := b.link.Open(ctx, wire.ServiceSSH)
+	if err != nil {
+		return
+	}
+	out := &capped{max: 200}
+	exit, err := terminal.Run(ctx, conn, terminal.Options{Keys: b.keys, Command: lastSession(took), Stdout: out})
+	if id := parseLastSession(out.String()); err == nil && exit == 0 && id != "" {
+		fmt.Fprintln(b.o.Stderr, "aibox: to continue this session: aibox run --resume "+id)
+	}
+}
+
+// capped keeps the first max bytes written.
+type capped struct {
+	bytes.Buffer
+	max int
+}
+
+func (c *capped) Write(p []byte) (int, error) {
+	c.Buffer.Write(p[:min(len(p), c.max-c.Len())])
+	return len(p), nil
+}

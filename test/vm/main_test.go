@@ -1,0 +1,35 @@
+//go:build vm
+
+package vm
+
+import (
+	"fmt"
+	"os"
+	"testing"
+)
+
+// Programs and images under test, from the environment (scripts/vm-test.sh).
+type environment struct {
+	aibox     string // the program
+	image     string // folder of the product's image
+	testImage string // the same with a program that becomes root
+	virtiofsd string // virtiofsd's bundle, where the machine has no package
+}
+
+func readEnvironment() environment {
+	return environment{
+		aibox:     os.Getenv("AIBOX_BIN"),
+		image:     os.Getenv("AIBOX_IMAGE"),
+		testImage: os.Getenv("AIBOX_TEST_IMAGE"),
+		virtiofsd: os.Getenv("AIBOX_VIRTIOFSD"),
+	}
+}
+
+func TestMain(m *testing.M) {
+	env := readEnvironment()
+	if env.aibox == "" || env.image == "" || env.testImage == "" || os.Geteuid() == 0 {
+		fmt.Fprintln(os.Stderr, "test/vm: run these by `make vm-test`, which sets AIBOX_BIN, AIBOX_IMAGE and AIBOX_TEST_IMAGE and uses an ordinary user")
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}

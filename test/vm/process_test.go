@@ -1,0 +1,182 @@
+//go:build vm
+
+package vm
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+type process struct {
+	pid, parent int
+	name        string
+}
+
+// processes lists those of this user.
+func processes(t *testing.T) []process {
+	t.Helper()
+	dirs, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []process
+	for _, dir := range dirs {
+		fi, err := os.Stat(dir)
+		if err != nil || int(fi.Sys().(*syscall.Stat_t).Uid) != os.Getuid() {
+			continue
+		}
+		stat, err := os.ReadFile(filepath.Join(dir, "stat"))
+		if err != nil {
+			continue
+		}
+		open, shut := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
+		fields := strings.Fields(string(stat[shut+1:]))
+		if fields[0] == "Z" {
+			continue
+		}
+		pid, _ := strconv.Atoi(filepath.Base(dir))
+		parent, _ := strconv.Atoi(fields[1])
+		all = append(all, process{pid, parent, string(stat[open+1 : shut])})
+	}
+	return all
+}
+
+func descendants(t *testing.T, ancestor int) []process {
+	t.Helper()
+	all := processes(t)
+	below := map[int]bool{ancestor: true}
+	var found []process
+	for grew := true; grew; {
+		grew = false
+		for _, p := range all {
+			if below[p.parent] && !below[p.pid] {
+				below[p.pid], grew = true, true
+				found = append(found, p)
+			}
+		}
+	}
+	return found
+}
+
+// machines lists the processes of aibox, QEMU, virtiofsd and bubblewrap.
+func machines(t *testing.T) []process {
+	t.Helper()
+	var found []process
+	for _, p := range processes(t) {
+		for _, name := range []string{"aibox", "qemu", "virtiofsd", "bwrap", "ld-linux"} {
+			if strings.HasPrefix(p.name, name) {
+				found = append(found, p)
+			}
+		}
+	}
+	return found
+}
+
+// noneWithin fails if processes of a VM are left after the time.
+func noneWithin(t *testing.T, limit time.Duration) {
+	t.Helper()
+	for start := time.Now(); ; {
+		left := machines(t)
+		if len(left) == 0 {
+			return
+		}
+		if time.Since(start) > limit {
+			t.Fatalf("left after %v: %v", limit, left)
+		}
+		time.Sleep(10 * time.Millisecond) // polls /proc, which announces nothing
+	}
+}
+
+func mounts(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func temporary(t *testing.T) string {
+	t.Helper()
+	entries, err := filepath.Glob(filepath.Join(os.TempDir(), "*aibox*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(entries, "\n")
+}
+
+func TestTwentyRunsLeaveNothing(t *testing.T) {
+	b := newBox(t)
+	noneWithin(t, time.Second)
+	mountsBefore, filesBefore := mounts(t), temporary(t)
+	for range 20 {
+		b.mustRun("true")
+	}
+	noneWithin(t, time.Second)
+	if after := mounts(t); after != mountsBefore {
+		t.Errorf("mounts after:\n%s\nbefore:\n%s", after, mountsBefore)
+	}
+	if after := temporary(t); after != filesBefore {
+		t.Errorf("temporary files after:\n%s\nbefore:\n%s", after, filesBefore)
+	}
+	entries, err := os.ReadDir(b.project)
+	if err != nil || len(entries) != 0 {
+		t.Errorf("the project holds %v, %v", entries, err)
+	}
+}
+
+func TestKilledAiboxLeavesNothing(t *testing.T) {
+	b := newBox(t)
+	s := b.shell()
+	s.must("sync; true")
+	if len(machines(t)) < 3 {
+		t.Fatalf("only %v run", machines(t))
+	}
+	if err := s.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	noneWithin(t, time.Second)
+	b.mustRun("true")
+}
+
+func TestSecondRunIsRefusedByName(t *testing.T) {
+	b := newBox(t)
+	s := b.shell()
+	s.must("true")
+	second := b.start("true")
+	if _, code := second.wait(); code == 0 {
+		t.Error("a second run of one project was accepted")
+	}
+	if want := strconv.Itoa(s.cmd.Process.Pid); !strings.Contains(second.stderr.String(), want) {
+		t.Errorf("the refusal is %q, want the process id %s in it", second.stderr.String(), want)
+	}
+}
+
+func TestHostileChildrenDoNotStopThePowerOff(t *testing.T) {
+	b := newBox(t)
+	s := b.start(`bomb() { bomb | bomb & }; trap '' TERM; (bomb) 2>/dev/null; sleep 2; exit 3`)
+	if _, code := s.wait(); code != 3 {
+		t.Errorf("exit code %d, want 3", code)
+	}
+	noneWithin(t, time.Second)
+}
+
+func TestRunsUnderOddPaths(t *testing.T) {
+	for _, name := range []string{"with space", "colon:comma,equals=", "new\nline", "ünïcödé ✓", "-dash", "quote'\"$(x)", strings.Repeat("d/", 1000) + strings.Repeat("x", 200)} {
+		b := newBox(t)
+		b.project = filepath.Join(b.home, name)
+		if err := os.MkdirAll(b.project, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		b.mustRun("echo seen > file")
+		if text, err := os.ReadFile(filepath.Join(b.project, "file")); err != nil || string(text) != "seen\n" {
+			t.Errorf("%q: %q, %v", name, text, err)
+		}
+	}
+}
