@@ -80,17 +80,18 @@ func (b *bar) Progress() {
 }
 
 func (b *bar) End(step string, took time.Duration, err error) {
-	b.draw(b.now.Clear())
-	b.draw(b.now.Exit())
+	b.draw(b.now.Finish())
 	b.now = nil
 	b.lines.End(step, took, err)
 }
 
 func (b *bar) Note(text string) {
-	if b.now != nil {
-		b.draw(b.now.Clear())
+	if b.now == nil {
+		b.lines.Note(text)
+		return
 	}
-	b.lines.Note(text)
+	_, err := progressbar.Bprintln(b.now, "image:", text)
+	b.draw(err)
 }
 
 // draw takes the result of drawing: a terminal that went away is no reason to
