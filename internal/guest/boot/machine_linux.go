@@ -15,6 +15,7 @@ import (
 	"aibox/internal/guest/reap"
 	"aibox/internal/guest/relay"
 	"aibox/internal/guest/session"
+	"aibox/internal/guest/setup"
 	"aibox/internal/wire"
 	"aibox/internal/wire/mux"
 )
@@ -67,10 +68,16 @@ func (m *machine) steps() []step {
 		{"shares", m.mountShares, true},
 		{"folders", m.bindFolders, true},
 		{"home", m.prepareHome, false},
+		{"claude code", m.answerClaude, false},
 		{"forwarders", m.forward, true},
 		{"session server", m.prepareSessions, true},
 		{"read-only root", closeRoot, true},
 	}
+}
+
+// answerClaude answers what Claude Code would ask at its first start.
+func (m *machine) answerClaude() error {
+	return setup.Claude(wire.GuestHome, m.boot.UID, m.boot.GID, m.boot.API)
 }
 
 // note prints a line on the console that is no failure.

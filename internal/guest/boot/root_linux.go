@@ -74,6 +74,11 @@ func closeRoot() error {
 	if err := unix.Mount("", "/", "", unix.MS_REMOUNT|unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, ""); err != nil {
 		return fmt.Errorf("remount root: %w", err)
 	}
+	// Containers expect it, as systemd does it everywhere; and what init
+	// unmounts at the end goes from their mount namespaces too.
+	if err := unix.Mount("", "/", "", unix.MS_SHARED|unix.MS_REC, ""); err != nil {
+		return fmt.Errorf("share root's mounts: %w", err)
+	}
 	return nil
 }
 

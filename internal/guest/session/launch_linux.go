@@ -3,9 +3,9 @@ package session
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"syscall"
 
 	"aibox/internal/guest/cgroup"
@@ -20,8 +20,11 @@ type User struct {
 	groups   *cgroup.Tree
 	uid, gid int
 
-	thread   *thread
-	sessions atomic.Int64
+	thread *thread
+
+	mu       sync.Mutex
+	sessions int // so far
+	living   int
 }
 
 // NewUser returns the launcher of the user with these ids. It sets what this
@@ -50,17 +53,29 @@ func NewUser(reaper *reap.Reaper, groups *cgroup.Tree, uid, gid int, privileged 
 // a login shell. /etc/profile would set another PATH there, so init writes
 // this one into /etc/profile.d.
 func (u *User) Launch(c Command) (Process, error) {
-	group, err := u.groups.New("s"+strconv.FormatInt(u.sessions.Add(1), 10), u.uid, u.gid)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.sessions++
+	group, err := u.groups.New("s"+strconv.Itoa(u.sessions), u.uid, u.gid)
 	if err != nil {
 		return nil, err
 	}
+	child, err := u.start(c, group)
+	if err != nil {
+		group.Remove()
+		return nil, err
+	}
+	u.living++
+	return &process{child: child, group: group, gone: u.ended}, nil
+}
+
+func (u *User) start(c Command, group *cgroup.Group) (child *reap.Child, err error) {
 	argv := []string{"-bash"}
 	if c.Line != "" {
 		argv = []string{names.Shell, "-c", c.Line}
 	}
 	if c.Terminal {
 		if err := c.Stdio[0].Chown(u.uid, -1); err != nil {
-			group.Remove()
 			return nil, fmt.Errorf("give terminal to the user: %w", err)
 		}
 	}
@@ -78,13 +93,28 @@ func (u *User) Launch(c Command) (Process, error) {
 	for _, f := range c.Stdio {
 		attr.Files = append(attr.Files, f.Fd())
 	}
-	var child *reap.Child
 	u.thread.do(func() { child, err = u.reaper.Start(names.Shell, argv, attr) })
-	if err != nil {
-		group.Remove()
-		return nil, err
+	return child, err
+}
+
+// ended clears XDG_RUNTIME_DIR and shared memory after the last session, as
+// other systems do at logout: what lies there speaks of processes that are gone,
+// and podman for one would take it for the truth.
+func (u *User) ended() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.living--; u.living > 0 {
+		return
 	}
-	return &process{child: child, group: group}, nil
+	for _, dir := range []string{names.RuntimeDir(u.uid), "/dev/shm"} {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			_ = os.RemoveAll(filepath.Join(dir, e.Name()))
+		}
+	}
 }
 
 // workDir is the project, or where there is none the home.
@@ -98,6 +128,7 @@ func workDir() string {
 type process struct {
 	child *reap.Child
 	group *cgroup.Group
+	gone  func()
 	close sync.Once
 }
 
@@ -123,5 +154,6 @@ func (p *process) Close() {
 	p.close.Do(func() {
 		_ = p.group.Kill(killTimeout)
 		p.group.Remove()
+		p.gone()
 	})
 }
