@@ -1,4 +1,4 @@
-// debian.Package build makes the guest's image: the kernel vmlinuz, the root disk
+// Package build makes the guest's image: the kernel vmlinuz, the root disk
 // os.ext4 and a manifest of what is in them.
 //
 // The work is a table of steps (plan.go). Each step has a key, the hash of all
