@@ -30,14 +30,14 @@ func roles() []role {
 // session runs a VM for the demo and for tests: a run confines its process, so
 // it needs one of its own.
 func session(ctx context.Context, _ []string) int {
-	a := &app{std: Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, machine: thisMachine()}
+	a := newApp(Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, thisMachine())
 	err := a.notRoot()
 	exit := 0
 	if err == nil {
 		exit, err = vmrun.Session(ctx)
 	}
 	if err != nil {
-		a.report(err)
+		a.Report(err)
 		return exitCode(err)
 	}
 	return exit

@@ -12,9 +12,9 @@ package cli
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 
+	"aibox/internal/cli/console"
 	"aibox/internal/fault"
 
 	"github.com/spf13/cobra"
@@ -36,23 +36,31 @@ func Main(ctx context.Context, args []string, std Stdio) int {
 type app struct {
 	std     Stdio
 	machine machine
-	out     *output // stdout
-	exit    int     // for success; only the command in a VM makes it other than 0
+	console.Console
+	out  *console.Output // stdout
+	exit int             // for success; only the command in a VM makes it other than 0
+}
+
+func newApp(std Stdio, m machine) *app {
+	return &app{
+		Console: console.Console{In: std.In, Err: std.Err, Lookup: m.lookup},
+		std:     std, machine: m, out: &console.Output{To: std.Out},
+	}
 }
 
 func run(ctx context.Context, args []string, std Stdio, m machine) int {
-	a := &app{std: std, machine: m, out: &output{to: std.Out}}
+	a := newApp(std, m)
 	root := a.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
-		err = a.out.failed()
+		err = a.out.Err()
 	}
 	if err != nil {
 		if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))) {
 			err = context.Canceled // a signal's own text says no more
 		}
-		a.report(err)
+		a.Report(err)
 		return exitCode(err)
 	}
 	return a.exit
@@ -122,26 +130,4 @@ func noArgs(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	return fault.New(fault.Usage, cmd.CommandPath()+" --help shows the usage", "%s takes no argument, but got %q", cmd.CommandPath(), args[0])
-}
-
-// output is stdout. It keeps the first error: a full disk behind a redirection
-// must not look like success.
-type output struct {
-	to  io.Writer
-	err error
-}
-
-func (o *output) Write(b []byte) (int, error) {
-	n, err := o.to.Write(b)
-	if err != nil && o.err == nil {
-		o.err = err
-	}
-	return n, err
-}
-
-func (o *output) failed() error {
-	if o.err == nil {
-		return nil
-	}
-	return fault.New(fault.Failed, "", "cannot write the output: %w", o.err)
 }

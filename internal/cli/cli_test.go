@@ -23,6 +23,7 @@ import (
 // what they print and how they end. In them
 //
 //	aibox           is aibox started by an ordinary user, with fakeVM as the VM
+//	aibox-real      is the same with the real way to a VM, which needs an image
 //	aibox-as-root   is the same started by root
 //	aibox-on-KERNEL is the same on another kernel
 func TestMain(m *testing.M) {
@@ -39,6 +40,7 @@ func TestMain(m *testing.M) {
 	}
 	testscript.Main(m, map[string]func(){
 		"aibox":         command(func(*machine) {}),
+		"aibox-real":    command(func(host *machine) { host.runVM = vmrun.Run }),
 		"aibox-as-root": command(func(host *machine) { host.uid = 0 }),
 		"aibox-release": command(func(host *machine) { host.build.Kernel = "0123abcd" }),
 		"aibox-on-6.6":  command(func(host *machine) { host.kernel = "6.6.87.2-microsoft-standard-WSL2" }),
@@ -151,7 +153,7 @@ func ctxError(ctx context.Context) error {
 // holdRunLock holds the lock of the project in the current folder until it is
 // killed, as a run does. It writes into the FIFO of its argument once it does.
 func holdRunLock() {
-	a := &app{machine: machine{uid: 1000, home: os.Getenv("HOME"), lookup: os.LookupEnv}}
+	a := newApp(Stdio{}, machine{uid: 1000, home: os.Getenv("HOME"), lookup: os.LookupEnv})
 	k, err := a.here()
 	if err == nil {
 		err = k.Create()

@@ -144,7 +144,7 @@ func (a *app) allow(k project.Kept, entries []string) error {
 		return err
 	}
 	if len(added) == 0 {
-		a.note("allowed already: %s", strings.Join(entries, ", "))
+		a.Note("allowed already: %s", strings.Join(entries, ", "))
 		return nil
 	}
 	if err := config.Write(k.Config(), text); err != nil {
@@ -154,7 +154,7 @@ func (a *app) allow(k project.Kept, entries []string) error {
 	if _, running := k.Running(); running {
 		when = ", from the next run on"
 	}
-	a.note("now allowed: %s%s", strings.Join(added, ", "), when)
+	a.Note("now allowed: %s%s", strings.Join(added, ", "), when)
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"os/exec"
 
+	"aibox/internal/cli/console"
 	"aibox/internal/config"
 	"aibox/internal/fault"
 
@@ -52,11 +53,11 @@ func (a *app) edit(ctx context.Context, editor, path string) error {
 			return err
 		}
 		_, err := config.Load(path)
-		if err == nil || !isTerminal(a.std.In) {
+		if err == nil || !console.IsTerminal(a.std.In) {
 			return err
 		}
-		a.report(err)
-		again, askErr := a.confirm(ctx, true, "Open it again?")
+		a.Report(err)
+		again, askErr := a.Confirm(ctx, true, "Open it again?")
 		if askErr != nil {
 			return askErr
 		}
@@ -71,7 +72,7 @@ func (a *app) edit(ctx context.Context, editor, path string) error {
 func (a *app) runEditor(ctx context.Context, editor, path string) error {
 	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$@"`, editor, path)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.std.In, a.std.Err, a.std.Err
-	if isTerminal(a.std.Out) {
+	if console.IsTerminal(a.std.Out) {
 		cmd.Stdout = a.std.Out
 	}
 	if err := cmd.Run(); err != nil {

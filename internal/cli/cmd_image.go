@@ -1,13 +1,7 @@
 package cli
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"text/tabwriter"
 
@@ -55,31 +49,6 @@ func (a *app) imagePath() *cobra.Command {
 	}
 }
 
-// maxManifest bounds an image's manifest in bytes.
-const maxManifest = 4 << 20
-
-// manifestName is the file beside the kernel that says what is in an image.
-const manifestName = "manifest.json"
-
-// manifest is the part of an image's manifest that is printed.
-type manifest struct {
-	Arch  string `json:"arch"`
-	Test  bool   `json:"test"`
-	Files map[string]struct {
-		SHA256 string `json:"sha256"`
-		Size   int64  `json:"size"`
-	} `json:"files"`
-	Kernel   packageVersion   `json:"kernel"`
-	Claude   packageVersion   `json:"claude"`
-	Suite    string           `json:"suite"`
-	Packages []packageVersion `json:"packages"`
-}
-
-type packageVersion struct {
-	Name    string `json:"name"`
-	Version string `json:"version"`
-}
-
 func (a *app) imageInfo() *cobra.Command {
 	var asJSON bool
 	var dir string
@@ -89,14 +58,14 @@ func (a *app) imageInfo() *cobra.Command {
 		Long: `Prints the versions of the kernel, Claude Code and Debian's packages in the image, and the
 digests of its files. --json prints all packages.`,
 		Example:     "  aibox image build-info --json | jq .claude",
-		Annotations: exits("it was printed", fault.Failed, fault.Machine),
+		Annotations: exits("it was printed", fault.Machine),
 		Args:        noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			found, err := a.findImage(dir)
 			if err != nil {
 				return err
 			}
-			text, m, err := readManifest(found.Dir)
+			text, m, err := image.ReadManifest(found.Dir)
 			if err != nil {
 				return err
 			}
@@ -112,35 +81,7 @@ digests of its files. --json prints all packages.`,
 	return cmd
 }
 
-func readManifest(dir string) (text []byte, m manifest, err error) {
-	path := filepath.Join(dir, manifestName)
-	fail := func(err error) error {
-		return fault.New(fault.Failed, "build the image again: make image", "the image's manifest %q: %w", path, err)
-	}
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, m, fail(fs.ErrNotExist)
-	case err != nil:
-		return nil, m, fail(err)
-	case !info.Mode().IsRegular():
-		return nil, m, fail(errors.New("is not a file"))
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, m, fail(err)
-	}
-	defer f.Close()
-	if text, err = io.ReadAll(io.LimitReader(f, maxManifest)); err != nil {
-		return nil, m, fail(err)
-	}
-	if err := json.Unmarshal(text, &m); err != nil {
-		return nil, m, fail(err)
-	}
-	return text, m, nil
-}
-
-func (a *app) printManifest(dir string, m manifest) error {
+func (a *app) printManifest(dir string, m image.Manifest) error {
 	t := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	row := func(name, value string) { fmt.Fprintf(t, "%s\t%s\n", name, plain.Line(value)) }
 	row("folder", dir)

@@ -82,7 +82,7 @@ func (a *app) listJSON(list []project.Entry) error {
 
 func (a *app) listTable(list []project.Entry) error {
 	if len(list) == 0 {
-		a.note("no project yet; aibox run in a folder makes it one")
+		a.Note("no project yet; aibox run in a folder makes it one")
 		return nil
 	}
 	t := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
@@ -141,7 +141,7 @@ Claude Code's login; --logout drops the login too. The project's folder is not t
 				if logout {
 					and = " and drop Claude Code's login"
 				}
-				yes, err = a.confirm(cmd.Context(), false, "Clear the home and the disk of the VM of %q%s?", k.Project, and)
+				yes, err = a.Confirm(cmd.Context(), false, "Clear the home and the disk of the VM of %q%s?", k.Project, and)
 				if err != nil || !yes {
 					return err
 				}
@@ -149,7 +149,7 @@ Claude Code's login; --logout drops the login too. The project's folder is not t
 			if err := k.Reset(cmd.Context(), logout); err != nil {
 				return err
 			}
-			a.note("the VM of %q starts afresh", k.Project)
+			a.Note("the VM of %q starts afresh", k.Project)
 			return nil
 		},
 	}
@@ -174,7 +174,7 @@ folder. PATH may be a folder that was moved or deleted. The project's folder is 
 				return err
 			}
 			if !yes {
-				yes, err = a.confirm(cmd.Context(), false, "Drop config, login, home, disk and logs that aibox keeps for %q?", k.Project)
+				yes, err = a.Confirm(cmd.Context(), false, "Drop config, login, home, disk and logs that aibox keeps for %q?", k.Project)
 				if err != nil || !yes {
 					return err
 				}
@@ -182,7 +182,7 @@ folder. PATH may be a folder that was moved or deleted. The project's folder is 
 			if err := k.Remove(cmd.Context()); err != nil {
 				return err
 			}
-			a.note("nothing is kept for %q any more", k.Project)
+			a.Note("nothing is kept for %q any more", k.Project)
 			return nil
 		},
 	}

@@ -5,6 +5,7 @@ import (
 	"aibox/internal/fault"
 	vmrun "aibox/internal/run"
 
+	"aibox/internal/cli/console"
 	"github.com/spf13/cobra"
 )
 
@@ -53,7 +54,7 @@ func (a *app) readyToRun(cmd *cobra.Command, o vmrun.Options) error {
 	if err := a.notRoot(); err != nil {
 		return err
 	}
-	if !isTerminal(a.std.In) {
+	if !console.IsTerminal(a.std.In) {
 		return fault.New(fault.Usage, "start it in a terminal, with nothing piped or redirected into it",
 			"aibox run needs a terminal on stdin")
 	}

@@ -4,10 +4,9 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
-	"aibox/internal/config"
+	"aibox/internal/cli/console"
 	"aibox/internal/config/preset"
 	"aibox/internal/config/suggest"
 	"aibox/internal/fault"
@@ -44,14 +43,8 @@ host instead. On a terminal it asks for each. Without one it prints what it woul
 	return cmd
 }
 
-// offer is what one preset would add.
-type offer struct {
-	suggest.Finding
-	entries []string
-}
-
-// offers leaves out what the config allows already.
-func (a *app) offers(ctx context.Context, k project.Kept) ([]offer, error) {
+// offers looks at the project's files.
+func (a *app) offers(ctx context.Context, k project.Kept) ([]suggest.Offer, error) {
 	s, err := settings(k)
 	if err != nil {
 		return nil, err
@@ -61,49 +54,18 @@ func (a *app) offers(ctx context.Context, k project.Kept) ([]offer, error) {
 		return nil, fault.New(fault.Failed, "", "cannot look at the project: %w", err)
 	}
 	defer root.Close()
-	found, err := suggest.Detect(ctx, root)
-	if err != nil {
-		return nil, err
-	}
-	user := suggest.User{Home: a.machine.home, Lookup: a.machine.lookup}
-	var offers []offer
-	for _, f := range found {
-		o := offer{Finding: f}
-		for _, e := range user.Entries(f.Preset) {
-			if !allows(s, e) {
-				o.entries = append(o.entries, e)
-			}
-		}
-		if len(o.entries) > 0 {
-			offers = append(offers, o)
-		}
-	}
-	return offers, nil
-}
-
-// allows tells whether the settings hold all that an entry would add.
-func allows(s config.Settings, entry string) bool {
-	extra, err := config.Parse("", []byte("allow: ['"+entry+"']"))
-	if err != nil {
-		return false
-	}
-	for _, e := range extra.Allow {
-		if !slices.Contains(s.Allow, e) {
-			return false
-		}
-	}
-	return true
+	return suggest.Offers(ctx, root, s, suggest.User{Home: a.machine.home, Lookup: a.machine.lookup})
 }
 
 // offer asks for each, adds all, or prints them.
-func (a *app) offer(ctx context.Context, offers []offer, yes bool) error {
+func (a *app) offer(ctx context.Context, offers []suggest.Offer, yes bool) error {
 	if len(offers) == 0 {
-		a.note("nothing to suggest: the config allows what the project's files speak of")
+		a.Note("nothing to suggest: the config allows what the project's files speak of")
 		return nil
 	}
-	if !yes && !isTerminal(a.std.In) {
+	if !yes && !console.IsTerminal(a.std.In) {
 		for _, o := range offers {
-			for _, e := range o.entries {
+			for _, e := range o.Entries {
 				fmt.Fprintln(a.out, e)
 			}
 		}
@@ -115,12 +77,12 @@ func (a *app) offer(ctx context.Context, offers []offer, yes bool) error {
 		if !yes {
 			a.describe(o)
 			var err error
-			if add, err = a.confirm(ctx, true, "Add it?"); err != nil {
+			if add, err = a.Confirm(ctx, true, "Add it?"); err != nil {
 				return err
 			}
 		}
 		if add {
-			entries = append(entries, o.entries...)
+			entries = append(entries, o.Entries...)
 		}
 	}
 	if len(entries) == 0 {
@@ -134,10 +96,10 @@ func (a *app) offer(ctx context.Context, offers []offer, yes bool) error {
 }
 
 // describe shows on the terminal what an offer opens.
-func (a *app) describe(o offer) {
+func (a *app) describe(o suggest.Offer) {
 	p, _ := preset.Find(o.Preset)
 	fmt.Fprintf(a.std.Err, "%s, because of %s:\n", p.For, plain.LineMax(strings.Join(o.Because, ", "), 200))
-	for _, e := range o.entries {
+	for _, e := range o.Entries {
 		name, isPreset := strings.CutPrefix(e, "preset:")
 		if !isPreset {
 			fmt.Fprintf(a.std.Err, "  %-28s  the registry of your own settings\n", e)

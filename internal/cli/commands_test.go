@@ -8,7 +8,6 @@ import (
 
 	"aibox/internal/fault"
 
-	"github.com/creack/pty"
 	"github.com/spf13/cobra"
 )
 
@@ -19,7 +18,7 @@ func testApp(t *testing.T) *app {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { null.Close() })
-	return &app{std: Stdio{null, null, null}, machine: machine{lookup: func(string) (string, bool) { return "", false }}, out: &output{to: null}}
+	return newApp(Stdio{null, null, null}, machine{lookup: func(string) (string, bool) { return "", false }})
 }
 
 // Every command must explain itself: what it does, an example, its exit codes.
@@ -86,39 +85,6 @@ func TestHuman(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 1536: "1.5 KiB", 1<<20 - 1: "1.0 MiB", 5 << 30: "5.0 GiB", 1 << 62: "4.0 EiB"} {
 		if got := human(n); got != want {
 			t.Errorf("human(%d) = %q, want %q", n, got, want)
-		}
-	}
-}
-
-func TestColourIsForTerminals(t *testing.T) {
-	control, terminal, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer control.Close()
-	defer terminal.Close()
-	a := testApp(t)
-	a.std.Err = terminal
-	for _, test := range []struct {
-		name, value, want string
-	}{
-		{"", "", "\x1b[1maibox:\x1b[0m text\r\n\x1b[1mhint:\x1b[0m do\r\n"},
-		{"NO_COLOR", "1", "aibox: text\r\nhint: do\r\n"},
-		{"TERM", "dumb", "aibox: text\r\nhint: do\r\n"},
-	} {
-		a.machine.lookup = func(name string) (string, bool) { return test.value, name == test.name }
-		a.tell("text", "do")
-		got := make([]byte, 200)
-		n := 0
-		for n < len(test.want) {
-			m, err := control.Read(got[n:])
-			if err != nil {
-				t.Fatal(err)
-			}
-			n += m
-		}
-		if string(got[:n]) != test.want {
-			t.Errorf("%s=%s: %q, want %q", test.name, test.value, got[:n], test.want)
 		}
 	}
 }

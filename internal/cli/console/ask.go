@@ -1,4 +1,4 @@
-package cli
+package console
 
 import (
 	"bufio"
@@ -13,10 +13,10 @@ import (
 // maxAnswer bounds a line that is read as an answer, in bytes.
 const maxAnswer = 1000
 
-// confirm asks for a yes or no on the terminal. An empty line means no unless
+// Confirm asks for a yes or no on the terminal. An empty line means no unless
 // yesIsDefault. Without a terminal it is an error that names --yes.
-func (a *app) confirm(ctx context.Context, yesIsDefault bool, format string, args ...any) (bool, error) {
-	if !isTerminal(a.std.In) {
+func (c Console) Confirm(ctx context.Context, yesIsDefault bool, format string, args ...any) (bool, error) {
+	if !IsTerminal(c.In) {
 		return false, fault.New(fault.Usage, "add --yes to go on without the question", "there is no terminal to ask on")
 	}
 	choices := "[y/N]"
@@ -24,8 +24,8 @@ func (a *app) confirm(ctx context.Context, yesIsDefault bool, format string, arg
 		choices = "[Y/n]"
 	}
 	for {
-		fmt.Fprintf(a.std.Err, format+" %s ", append(args, choices)...)
-		line, err := a.readLine(ctx)
+		fmt.Fprintf(c.Err, format+" %s ", append(args, choices)...)
+		line, err := c.readLine(ctx)
 		if err != nil {
 			return false, err
 		}
@@ -42,23 +42,23 @@ func (a *app) confirm(ctx context.Context, yesIsDefault bool, format string, arg
 
 // readLine reads a line of the terminal. It returns at once when ctx is done;
 // the reading that goes on then ends with the process.
-func (a *app) readLine(ctx context.Context) (string, error) {
+func (c Console) readLine(ctx context.Context) (string, error) {
 	type answer struct {
 		line string
 		err  error
 	}
 	done := make(chan answer, 1)
 	go func() {
-		line, err := bufio.NewReader(io.LimitReader(a.std.In, maxAnswer)).ReadString('\n')
+		line, err := bufio.NewReader(io.LimitReader(c.In, maxAnswer)).ReadString('\n')
 		done <- answer{line, err}
 	}()
 	select {
 	case <-ctx.Done():
-		fmt.Fprintln(a.std.Err)
+		fmt.Fprintln(c.Err)
 		return "", ctx.Err()
 	case got := <-done:
 		if got.err != nil {
-			fmt.Fprintln(a.std.Err)
+			fmt.Fprintln(c.Err)
 			return "", fault.New(fault.Failed, "", "no answer was given")
 		}
 		return got.line, nil
