@@ -61,7 +61,7 @@ func allowed(o Options, pid int) []group {
 	}{
 		{o.Internet, internet()},
 		{o.Terminal, terminal()},
-		{o.List, names("getdents64")},
+		{o.List, listing()},
 		{o.Write, writing()},
 		{o.Exec, programs()},
 		{o.Exec, programFiles()},
@@ -145,5 +145,9 @@ func terminal() group {
 // writing is what changes a file tree, by calls that Landlock limits all, and
 // fchmod, which needs an open file.
 func writing() group {
-	return names("fchmod", "mkdirat", "openat2", "renameat", "renameat2", "unlinkat")
+	return names("fchmod", "mkdirat", "renameat", "renameat2", "unlinkat")
 }
+
+// listing is reading folders, and openat2, which opens a path inside a folder
+// without following links. Landlock limits both.
+func listing() group { return names("getdents64", "openat2") }

@@ -22,7 +22,7 @@ type Options struct {
 	Internet bool
 	// Terminal allows reading and setting a terminal's modes and reading its size.
 	Terminal bool
-	// List allows reading folders.
+	// List allows reading folders and opening files relative to one.
 	List bool
 	// Write allows making, renaming and removing files and folders.
 	Write bool
