@@ -2,7 +2,6 @@ package egress
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"math"
@@ -11,23 +10,25 @@ import (
 	"net/http/httputil"
 	"strings"
 
+	"aibox/internal/border/egress/httphead"
+	"aibox/internal/border/egress/route"
 	"aibox/internal/hosts"
 )
 
 // forward serves a request in absolute form on a connection to the server of
 // its own: each request is decided and resolved anew. An error has not been
 // answered yet. It tells whether another request may follow.
-func (s *session) forward(h head) (again bool, err error) {
+func (s *session) forward(h httphead.Head) (again bool, err error) {
 	t, path, err := s.absolute(h)
 	if err != nil {
 		return false, err
 	}
-	up, err := s.connect(context.Background(), t)
+	up, err := s.connect(t)
 	if err != nil {
 		return false, err
 	}
 	defer func() { _ = up.Close() }()
-	if h.header["Expect"] != nil && !h.http10 && s.write("HTTP/1.1 100 Continue\r\n\r\n") != nil {
+	if h.Header["Expect"] != nil && !h.HTTP10 && s.write("HTTP/1.1 100 Continue\r\n\r\n") != nil {
 		return false, nil
 	}
 	if _, err := io.WriteString(up, outgoing(h, t, path)); err != nil {
@@ -45,7 +46,7 @@ func (s *session) forward(h head) (again bool, err error) {
 	u.stop()
 	switch {
 	case err != nil && u.cause != nil:
-		err = badHead("has a body that is malformed or incomplete")
+		err = httphead.Error("has a body that is malformed or incomplete")
 	case err == nil && !u.ended.Load():
 		s.linger()
 	}
@@ -53,17 +54,17 @@ func (s *session) forward(h head) (again bool, err error) {
 }
 
 // absolute splits a target in absolute form into host and path.
-func (s *session) absolute(h head) (t hosts.Target, path string, err error) {
+func (s *session) absolute(h httphead.Head) (t hosts.Target, path string, err error) {
 	const scheme = "http://"
-	if len(h.uri) < len(scheme) || !strings.EqualFold(h.uri[:len(scheme)], scheme) {
-		return t, "", badHead("has no target of the form http://host/path; use CONNECT for TLS")
+	if len(h.URI) < len(scheme) || !strings.EqualFold(h.URI[:len(scheme)], scheme) {
+		return t, "", httphead.Error("has no target of the form http://host/path; use CONNECT for TLS")
 	}
-	authority, path := h.uri[len(scheme):], ""
+	authority, path := h.URI[len(scheme):], ""
 	if i := strings.IndexAny(authority, `/?#\`); i >= 0 {
 		authority, path = authority[:i], authority[i:]
 	}
 	if strings.Contains(path, "#") || strings.HasPrefix(path, `\`) {
-		return t, "", badHead("has a malformed target")
+		return t, "", httphead.Error("has a malformed target")
 	}
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path
@@ -74,10 +75,10 @@ func (s *session) absolute(h head) (t hosts.Target, path string, err error) {
 
 // outgoing is the head for the server: written from what was understood,
 // without what concerns the client's connection only.
-func outgoing(h head, t hosts.Target, path string) string {
-	header := h.header.Clone()
-	upgrade := upgrades(header)
-	dropHop(header)
+func outgoing(h httphead.Head, t hosts.Target, path string) string {
+	header := h.Header.Clone()
+	upgrade := httphead.Upgrades(header)
+	httphead.DropHop(header)
 	for _, name := range []string{"Host", "Content-Length", "Expect"} {
 		header.Del(name)
 	}
@@ -86,42 +87,29 @@ func outgoing(h head, t hosts.Target, path string) string {
 		header.Set("Connection", "Upgrade")
 		header.Set("Upgrade", "websocket")
 	}
-	if h.length == chunked {
+	if h.Length == httphead.Chunked {
 		header.Set("Transfer-Encoding", "chunked")
-	} else if h.header["Content-Length"] != nil {
-		header.Set("Content-Length", fmt.Sprint(h.length))
+	} else if h.Header["Content-Length"] != nil {
+		header.Set("Content-Length", fmt.Sprint(h.Length))
 	}
 	var b strings.Builder
 	host := t.String()
 	if t.Port == 80 {
 		host = strings.TrimSuffix(host, ":80")
 	}
-	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n", h.method, path, host)
+	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n", h.Method, path, host)
 	_ = header.Write(&b) // a Builder never fails
 	b.WriteString("\r\n")
 	return b.String()
 }
 
-// dropHop removes the fields that concern one connection only.
-func dropHop(header http.Header) {
-	for _, value := range header["Connection"] {
-		for name := range strings.SplitSeq(value, ",") {
-			header.Del(strings.Trim(name, " \t"))
-		}
-	}
-	for _, name := range []string{"Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authorization",
-		"Proxy-Authenticate", "Te", "Trailer", "Transfer-Encoding", "Upgrade"} {
-		header.Del(name)
-	}
-}
-
 // readResponse reads the head of the final response, or of a 101 that was
 // asked for; r reads what follows it.
-func readResponse(up net.Conn, h head) (resp *http.Response, r *bufio.Reader, err error) {
+func readResponse(up net.Conn, h httphead.Head) (resp *http.Response, r *bufio.Reader, err error) {
 	limit := &io.LimitedReader{R: up, N: maxResponse}
 	r = bufio.NewReaderSize(limit, bufferSize)
 	for {
-		resp, err = http.ReadResponse(r, &http.Request{Method: h.method})
+		resp, err = http.ReadResponse(r, &http.Request{Method: h.Method})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -132,22 +120,16 @@ func readResponse(up net.Conn, h head) (resp *http.Response, r *bufio.Reader, er
 	}
 }
 
-// upgrades tells whether a head asks for, or grants, the one change of
-// protocol that is passed on.
-func upgrades(header http.Header) bool {
-	return lists(header, "Connection", "upgrade") && strings.EqualFold(header.Get("Upgrade"), "websocket")
-}
-
 // upgrade passes a 101 on and then the bytes of both sides.
-func (s *session) upgrade(h head, u *upload, resp *http.Response, r *bufio.Reader) error {
-	asked := upgrades(h.header) && upgrades(resp.Header)
+func (s *session) upgrade(h httphead.Head, u *upload, resp *http.Response, r *bufio.Reader) error {
+	asked := httphead.Upgrades(h.Header) && httphead.Upgrades(resp.Header)
 	if !asked || !u.ended.Load() {
 		_ = u.up.Close()
 	}
 	if u.stop(); !asked || !u.ended.Load() {
-		return &failure{http.StatusBadGateway, "aibox: the server changed the protocol and was not asked to"}
+		return &route.Failure{Status: http.StatusBadGateway, Text: "aibox: the server changed the protocol and was not asked to"}
 	}
-	dropHop(resp.Header)
+	httphead.DropHop(resp.Header)
 	resp.Header.Set("Connection", "Upgrade")
 	resp.Header.Set("Upgrade", "websocket")
 	if writeHead(bufio.NewWriter(s.conn), resp) == nil {
@@ -158,14 +140,14 @@ func (s *session) upgrade(h head, u *upload, resp *http.Response, r *bufio.Reade
 
 // respond passes a response on, flushing after each piece, and tells whether
 // the connection can carry another request.
-func (s *session) respond(h head, resp *http.Response, bodySent bool) bool {
-	again := bodySent && !h.http10 && !lists(h.header, "Connection", "close")
-	dropHop(resp.Header)
-	none := h.method == http.MethodHead || resp.StatusCode == http.StatusNoContent || resp.StatusCode == http.StatusNotModified
+func (s *session) respond(h httphead.Head, resp *http.Response, bodySent bool) bool {
+	again := bodySent && !h.HTTP10 && !httphead.Lists(h.Header, "Connection", "close")
+	httphead.DropHop(resp.Header)
+	none := h.Method == http.MethodHead || resp.StatusCode == http.StatusNoContent || resp.StatusCode == http.StatusNotModified
 	if !none || resp.StatusCode == http.StatusNoContent {
 		resp.Header.Del("Content-Length")
 	}
-	inChunks := !none && resp.ContentLength < 0 && !h.http10
+	inChunks := !none && resp.ContentLength < 0 && !h.HTTP10
 	switch {
 	case inChunks:
 		resp.Header.Set("Transfer-Encoding", "chunked")

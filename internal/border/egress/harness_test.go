@@ -13,7 +13,22 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"aibox/internal/hosts"
 )
+
+func allow(t testing.TB, lines ...string) hosts.List {
+	t.Helper()
+	var l hosts.List
+	for _, line := range lines {
+		e, err := hosts.Parse(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l = append(l, e)
+	}
+	return l
+}
 
 // world is a fake network: names resolve to what answers says, and the
 // addresses of hosts lead to local listeners. It records what the proxy asks.

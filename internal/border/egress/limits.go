@@ -2,24 +2,12 @@ package egress
 
 import "time"
 
-// Limits on a request's head, in bytes and counts.
-const (
-	maxLine    = 16 << 10 // one line of the head
-	maxHead    = 64 << 10 // request line and header together
-	maxFields  = 128      // header lines
-	maxTrailer = 8 << 10  // after a chunked body
-	maxMethod  = 32
-)
-
 // Limits in time. A tunnel or a response that both sides keep open has none:
 // streams that are silent for hours are normal.
 const (
 	requestWait   = 2 * time.Minute  // first byte of a request, from the connection's start or the last response
 	headTime      = 20 * time.Second // from a head's first byte to its last
 	bodyWait      = 5 * time.Minute  // silence within a request's body
-	resolveTime   = 15 * time.Second
-	dialTime      = 30 * time.Second // all addresses together
-	dialStagger   = 300 * time.Millisecond
 	halfOpenTime  = time.Hour        // silence once one direction has ended
 	answerTime    = 10 * time.Second // writing one of the proxy's own answers
 	lingerTime    = 2 * time.Second  // reading what a refused client still sends
@@ -28,12 +16,10 @@ const (
 
 // Other limits.
 const (
-	maxAddrs       = 16        // addresses of one name that are dialed; all are checked
-	maxResponse    = 256 << 10 // a response's head
-	maxLinger      = 256 << 10
-	bufferSize     = 32 << 10
-	maxLogged      = 1000 // hosts of each kind in the log of a run
-	maxLoggedText  = 300  // bytes of a host or reason in the log
-	maxRefusals    = 20   // refusals shown to the user
-	maxReasonBytes = 500  // of an HTTP reason phrase
+	maxResponse   = 256 << 10 // a response's head
+	maxLinger     = 256 << 10
+	bufferSize    = 32 << 10
+	maxLogged     = 1000 // hosts of each kind in the log of a run
+	maxLoggedText = 300  // bytes of a host or reason in the log
+	maxRefusals   = 20   // refusals shown to the user
 )

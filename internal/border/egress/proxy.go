@@ -10,27 +10,32 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
 	"strings"
 	"sync"
 	"time"
 
+	"aibox/internal/border/egress/httphead"
+	"aibox/internal/border/egress/route"
 	"aibox/internal/hosts"
 )
+
+// Resolver looks names up.
+type Resolver = route.Resolver
 
 // Config is what a Proxy needs.
 type Config struct {
 	Allow    hosts.List
 	OwnAddrs []netip.Addr // the host's own addresses, refused like its networks; may be nil
 	Recorder *Recorder
-	Resolver Resolver     // nil means SystemResolver
-	Dial     DialFunc     // nil means SystemDial
-	Logger   *slog.Logger // nil means none
+	Resolver Resolver       // nil means route.SystemResolver
+	Dial     route.DialFunc // nil means route.SystemDial
+	Logger   *slog.Logger   // nil means none
 }
 
 // Proxy serves connections of one VM. It is safe for concurrent use.
 type Proxy struct {
 	config  Config
+	router  *route.Router
 	buffers sync.Pool // of *[]byte
 }
 
@@ -40,15 +45,15 @@ func New(c Config) *Proxy {
 		c.Recorder = NewRecorder(io.Discard, time.Now)
 	}
 	if c.Resolver == nil {
-		c.Resolver = SystemResolver()
+		c.Resolver = route.SystemResolver()
 	}
 	if c.Dial == nil {
-		c.Dial = SystemDial
+		c.Dial = route.SystemDial
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	p := &Proxy{config: c}
+	p := &Proxy{config: c, router: &route.Router{Allow: c.Allow, OwnAddrs: c.OwnAddrs, Resolver: c.Resolver, Dial: c.Dial}}
 	p.buffers.New = func() any { return new(make([]byte, bufferSize)) }
 	return p
 }
@@ -64,7 +69,7 @@ type session struct {
 // both directions have ended, which can take days.
 func (p *Proxy) Serve(conn net.Conn) {
 	defer func() { _ = conn.Close() }()
-	s := &session{p, conn, bufio.NewReaderSize(conn, maxLine)}
+	s := &session{p, conn, bufio.NewReaderSize(conn, httphead.MaxLine)}
 	for s.serveOne() {
 	}
 }
@@ -76,16 +81,18 @@ func (s *session) serveOne() bool {
 		return false
 	}
 	_ = s.conn.SetReadDeadline(time.Now().Add(headTime))
-	h, err := readHead(s.r)
+	h, err := httphead.Read(s.r)
 	_ = s.conn.SetReadDeadline(time.Time{})
 	again := false
-	switch bad := badHead(""); {
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		err = &failure{http.StatusRequestTimeout, "aibox: the request was not complete in time"}
+	var bad httphead.Error
+	var timeout net.Error
+	switch {
+	case errors.As(err, &timeout) && timeout.Timeout():
+		err = &route.Failure{Status: http.StatusRequestTimeout, Text: "aibox: the request was not complete in time"}
 	case err != nil && !errors.As(err, &bad):
 		return false // the client left
 	case err != nil:
-	case h.method == http.MethodConnect:
+	case h.Method == http.MethodConnect:
 		err = s.tunnel(h)
 	default:
 		again, err = s.forward(h)
@@ -98,21 +105,21 @@ func (s *session) serveOne() bool {
 
 // target reads where a request goes and holds its Host header against it. Only
 // CONNECT may lack the header, since nothing of its head goes further.
-func (s *session) target(h head, authority string, port uint16) (hosts.Target, error) {
-	t, refusal := ParseTarget(authority, port)
+func (s *session) target(h httphead.Head, authority string, port uint16) (hosts.Target, error) {
+	t, refusal := route.ParseTarget(authority, port)
 	if refusal != nil {
 		s.config.Recorder.Refuse(*refusal)
 		return t, refusal
 	}
-	host, ok := h.header["Host"]
-	if !ok && (h.http10 || h.method == http.MethodConnect) {
+	host, ok := h.Header["Host"]
+	if !ok && (h.HTTP10 || h.Method == http.MethodConnect) {
 		return t, nil
 	}
 	if !ok {
-		return t, badHead("has no Host header")
+		return t, httphead.Error("has no Host header")
 	}
-	if named, r := ParseTarget(host[0], t.Port); r != nil || named != t {
-		return t, badHead("has a Host header that differs from its target")
+	if named, r := route.ParseTarget(host[0], t.Port); r != nil || named != t {
+		return t, httphead.Error("has a Host header that differs from its target")
 	}
 	return t, nil
 }
@@ -120,15 +127,15 @@ func (s *session) target(h head, authority string, port uint16) (hosts.Target, e
 // tunnel serves CONNECT until both directions have ended. An error has not been
 // answered yet; what followed the head is then discarded, never read as
 // another request.
-func (s *session) tunnel(h head) error {
-	if h.length != 0 {
-		return badHead("is a CONNECT with a body")
+func (s *session) tunnel(h httphead.Head) error {
+	if h.Length != 0 {
+		return httphead.Error("is a CONNECT with a body")
 	}
-	t, err := s.target(h, h.uri, 0)
+	t, err := s.target(h, h.URI, 0)
 	if err != nil {
 		return err
 	}
-	up, err := s.connect(context.Background(), t)
+	up, err := s.connect(t)
 	if err != nil {
 		return err
 	}
@@ -138,6 +145,33 @@ func (s *session) tunnel(h head) error {
 	}
 	s.splice(s.conn, s.r, up, up)
 	return nil
+}
+
+// connect connects and records how that went.
+func (p *Proxy) connect(t hosts.Target) (net.Conn, error) {
+	conn, err := p.router.Connect(context.Background(), t)
+	if refusal := (*route.Refusal)(nil); errors.As(err, &refusal) {
+		p.config.Recorder.Refuse(*refusal)
+	} else if err != nil {
+		p.config.Recorder.Fail(t.String())
+	} else {
+		p.config.Recorder.Connect(t.String())
+	}
+	return conn, err
+}
+
+// answerTo turns an error into the status and line for the client.
+func answerTo(err error) (status int, text string) {
+	if r := (*route.Refusal)(nil); errors.As(err, &r) {
+		return http.StatusForbidden, r.Text
+	}
+	if f := (*route.Failure)(nil); errors.As(err, &f) {
+		return f.Status, f.Text
+	}
+	if bad := httphead.Error(""); errors.As(err, &bad) {
+		return http.StatusBadRequest, "aibox: the request " + string(bad)
+	}
+	return http.StatusBadGateway, "aibox: the server ended the connection or sent no valid HTTP response"
 }
 
 // write sends a text of the proxy's own.

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"aibox/internal/border/egress/route"
 	"aibox/internal/plain"
 )
 
@@ -19,7 +20,7 @@ type Recorder struct {
 	w      io.Writer
 	closed bool
 	seen   [kinds]tally
-	told   []Refusal
+	told   []route.Refusal
 }
 
 // Host is a host and port of the log.
@@ -60,7 +61,7 @@ func (r *Recorder) Connect(target string) { r.note(connected, target, "") }
 func (r *Recorder) Fail(target string) { r.note(failed, target, "") }
 
 // Refuse records a refusal.
-func (r *Recorder) Refuse(f Refusal) {
+func (r *Recorder) Refuse(f route.Refusal) {
 	f.Target, f.Text = plain.LineMax(f.Target, maxLoggedText), plain.Line(f.Text)
 	if r.note(refused, f.Target, ": "+f.Text) {
 		r.mu.Lock()
@@ -137,8 +138,8 @@ func (r *Recorder) hosts(k kind) []Host {
 
 // Refused returns the first refusals to show to the user, at most maxRefusals,
 // and how many more hosts were refused, where the log says which.
-func (r *Recorder) Refused() (first []Refusal, more int) {
+func (r *Recorder) Refused() (first []route.Refusal, more int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return append([]Refusal(nil), r.told...), len(r.seen[refused].order) + r.seen[refused].more - len(r.told)
+	return append([]route.Refusal(nil), r.told...), len(r.seen[refused].order) + r.seen[refused].more - len(r.told)
 }

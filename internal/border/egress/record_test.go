@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"aibox/internal/border/egress/route"
 )
 
 func TestRecorderWritesEachHostOnceAndASummary(t *testing.T) {
@@ -14,10 +16,10 @@ func TestRecorderWritesEachHostOnceAndASummary(t *testing.T) {
 	clock := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	r := NewRecorder(&log, func() time.Time { clock = clock.Add(time.Second); return clock })
 	r.Connect("a.example:443")
-	r.Refuse(Refusal{"b.example:443", "aibox: no\x1b[31m"})
+	r.Refuse(route.Refusal{Target: "b.example:443", Text: "aibox: no\x1b[31m"})
 	r.Connect("a.example:443")
 	r.Fail("c.example:443")
-	r.Refuse(Refusal{"b.example:443", "aibox: no"})
+	r.Refuse(route.Refusal{Target: "b.example:443", Text: "aibox: no"})
 	r.Close()
 	r.Connect("late.example:443")
 	want := `2030-01-02T03:04:06Z connected a.example:443
@@ -40,7 +42,7 @@ func TestRecorderCannotBeFilled(t *testing.T) {
 	r := NewRecorder(&log, time.Now)
 	for i := range 3 * maxLogged {
 		long := strings.Repeat("a", 5000)
-		r.Refuse(Refusal{fmt.Sprint("host", i, "\nforged ", long), long})
+		r.Refuse(route.Refusal{Target: fmt.Sprint("host", i, "\nforged ", long), Text: long})
 		r.Connect(fmt.Sprint("host", i, long))
 	}
 	r.Close()

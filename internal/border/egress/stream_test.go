@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"net/url"
 	"runtime"
 	"strings"
@@ -297,16 +296,5 @@ func TestEarlyResponse(t *testing.T) {
 	got, err := io.ReadAll(conn)
 	if err != nil || string(got) != "HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 3\r\n\r\nbig" {
 		t.Errorf("got %q, %v", got, err)
-	}
-}
-
-func TestRaceTakesTheNextAddress(t *testing.T) {
-	up, _ := newDuplex()
-	w := newWorld("")
-	w.hosts = map[string]string{"[2606:4700::1]:443": "hang"}
-	w.pipes = map[string]func() net.Conn{"8.8.8.8:443": func() net.Conn { return up }}
-	conn, err := race(t.Context(), w.Dial, []netip.Addr{netip.MustParseAddr("2606:4700::1"), netip.MustParseAddr("2606:4700::2"), netip.MustParseAddr("::ffff:8.8.8.8")}, 443)
-	if err != nil || conn != net.Conn(up) {
-		t.Errorf("race = %v, %v", conn, err)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"aibox/internal/border/egress/httphead"
 )
 
 // upload sends a request's body to the server, beside the response, and then
@@ -26,9 +28,9 @@ type upload struct {
 	stopped bool
 }
 
-func (s *session) startUpload(h head, up net.Conn) *upload {
+func (s *session) startUpload(h httphead.Head, up net.Conn) *upload {
 	u := &upload{s: s, up: up, done: make(chan struct{})}
-	u.ended.Store(h.length == 0)
+	u.ended.Store(h.Length == 0)
 	go func() {
 		defer close(u.done)
 		if err := u.sendBody(h); err != nil || u.wait(0) != nil {
@@ -41,14 +43,14 @@ func (s *session) startUpload(h head, up net.Conn) *upload {
 	return u
 }
 
-func (u *upload) sendBody(h head) error {
-	switch h.length {
+func (u *upload) sendBody(h httphead.Head) error {
+	switch h.Length {
 	case 0:
 		return nil
-	case chunked:
+	case httphead.Chunked:
 		w := bufio.NewWriterSize(u.up, 4<<10)
 		chunks := httputil.NewChunkedWriter(w)
-		body := u.fromClient(httputil.NewChunkedReader(u.s.r), func() error { return readTrailer(u.s.r) })
+		body := u.fromClient(httputil.NewChunkedReader(u.s.r), func() error { return httphead.ReadTrailer(u.s.r) })
 		if err := u.s.copy(chunks, body, w.Flush); err != nil {
 			return err
 		}
@@ -56,7 +58,7 @@ func (u *upload) sendBody(h head) error {
 		_, _ = w.WriteString("\r\n")
 		return w.Flush()
 	}
-	body := &io.LimitedReader{R: u.s.r, N: h.length}
+	body := &io.LimitedReader{R: u.s.r, N: h.Length}
 	return u.s.copy(u.up, u.fromClient(body, func() error {
 		if body.N > 0 {
 			return io.ErrUnexpectedEOF
@@ -117,16 +119,4 @@ func (u *upload) stop() {
 	if u.timer != nil {
 		u.timer.Stop()
 	}
-}
-
-// readTrailer reads what follows the last chunk and drops it.
-func readTrailer(r *bufio.Reader) error {
-	for total := 0; total <= maxTrailer; {
-		line, err := readLine(r)
-		if err != nil || line == "" {
-			return err
-		}
-		total += len(line)
-	}
-	return badHead("has too large a trailer")
 }

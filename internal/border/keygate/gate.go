@@ -5,8 +5,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
-	"log"
 	"log/slog"
 	"net"
 	"net/http"
@@ -57,7 +55,7 @@ func New(c Config) (*Gate, error) {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	g := &Gate{config: c, slots: make(chan struct{}, maxConcurrent)}
-	silent := log.New(io.Discard, "", 0) // net/http would log what the VM sent
+	silent := slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // net/http would log what the VM sent
 	g.proxy = &httputil.ReverseProxy{
 		Rewrite:        g.rewrite,
 		ModifyResponse: g.modify,

@@ -1,4 +1,4 @@
-package egress
+package route
 
 import (
 	"context"
@@ -41,22 +41,18 @@ func SystemDial(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {
 	return new(net.Dialer).DialContext(ctx, "tcp", addr.String())
 }
 
-// connect is the one way out: check the name, resolve, check the addresses,
-// dial those. The error is a *Refusal or a *failure, and is recorded.
-func (p *Proxy) connect(ctx context.Context, t hosts.Target) (net.Conn, error) {
-	conn, err := p.tryConnect(ctx, t)
-	if r := (*Refusal)(nil); errors.As(err, &r) {
-		p.config.Recorder.Refuse(*r)
-	} else if err != nil {
-		p.config.Recorder.Fail(t.String())
-	} else {
-		p.config.Recorder.Connect(t.String())
-	}
-	return conn, err
+// Router makes the connections of one VM. It is safe for concurrent use.
+type Router struct {
+	Allow    hosts.List
+	OwnAddrs []netip.Addr // the host's own addresses, refused like its networks
+	Resolver Resolver
+	Dial     DialFunc
 }
 
-func (p *Proxy) tryConnect(ctx context.Context, t hosts.Target) (net.Conn, error) {
-	entry, refusal := Decide(p.config.Allow, t)
+// Connect is the one way out: check the name, resolve, check the addresses,
+// dial those. The error is a *Refusal or a *Failure.
+func (r *Router) Connect(ctx context.Context, t hosts.Target) (net.Conn, error) {
+	entry, refusal := Decide(r.Allow, t)
 	if refusal != nil {
 		return nil, refusal
 	}
@@ -65,28 +61,28 @@ func (p *Proxy) tryConnect(ctx context.Context, t hosts.Target) (net.Conn, error
 	case hosts.Loopback, hosts.Address:
 		addrs = []netip.Addr{entry.Addr}
 	default:
-		found, err := p.resolve(ctx, t.Name)
+		found, err := r.resolve(ctx, t.Name)
 		if err != nil {
 			return nil, err
 		}
-		if refusal := DecideAddrs(p.config.Allow, p.config.OwnAddrs, t, found); refusal != nil {
+		if refusal := DecideAddrs(r.Allow, r.OwnAddrs, t, found); refusal != nil {
 			return nil, refusal
 		}
 		addrs = found[:min(len(found), maxAddrs)]
 	}
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
-	conn, err := race(ctx, p.config.Dial, addrs, t.Port)
+	conn, err := race(ctx, r.Dial, addrs, t.Port)
 	if err != nil {
 		return nil, dialFailure(ctx, t, err)
 	}
 	return conn, nil
 }
 
-func (p *Proxy) resolve(ctx context.Context, name string) ([]netip.Addr, error) {
+func (r *Router) resolve(ctx context.Context, name string) ([]netip.Addr, error) {
 	ctx, cancel := context.WithTimeout(ctx, resolveTime)
 	defer cancel()
-	addrs, err := p.config.Resolver.LookupNetIP(ctx, "ip", name)
+	addrs, err := r.Resolver.LookupNetIP(ctx, "ip", name)
 	if err == nil && len(addrs) > 0 {
 		return addrs, nil
 	}
@@ -96,7 +92,7 @@ func (p *Proxy) resolve(ctx context.Context, name string) ([]netip.Addr, error) 
 	} else if ctx.Err() != nil || e != nil && e.IsTimeout {
 		reason = "the name servers did not answer"
 	}
-	return nil, &failure{http.StatusBadGateway, "aibox: cannot resolve " + name + ": " + reason}
+	return nil, &Failure{http.StatusBadGateway, "aibox: cannot resolve " + name + ": " + reason}
 }
 
 // race dials the addresses in turn, the next one when the last has failed or
@@ -130,12 +126,12 @@ func race(ctx context.Context, dial DialFunc, addrs []netip.Addr, port uint16) (
 			}(addrs[started])
 			started++
 			next.Reset(dialStagger)
-		case r := <-results:
-			if r.err == nil {
-				return r.conn, nil
+		case got := <-results:
+			if got.err == nil {
+				return got.conn, nil
 			}
 			if ended++; first == nil {
-				first = r.err
+				first = got.err
 			}
 			next.Reset(0)
 		case <-ctx.Done():
@@ -149,10 +145,10 @@ func dialFailure(ctx context.Context, t hosts.Target, err error) error {
 	text := "aibox: cannot connect to " + t.String()
 	var timeout interface{ Timeout() bool }
 	if ctx.Err() != nil || errors.As(err, &timeout) && timeout.Timeout() {
-		return &failure{http.StatusGatewayTimeout, text + ": timed out"}
+		return &Failure{http.StatusGatewayTimeout, text + ": timed out"}
 	}
 	if code := syscall.Errno(0); errors.As(err, &code) {
 		text += ": " + code.Error()
 	}
-	return &failure{http.StatusBadGateway, text}
+	return &Failure{http.StatusBadGateway, text}
 }

@@ -1,4 +1,4 @@
-package egress
+package httphead
 
 import (
 	"bufio"
@@ -9,28 +9,28 @@ import (
 	"testing"
 )
 
-func parseHead(s string) (head, string, error) {
-	r := bufio.NewReaderSize(strings.NewReader(s), maxLine)
-	h, err := readHead(r)
+func parseHead(s string) (Head, string, error) {
+	r := bufio.NewReaderSize(strings.NewReader(s), MaxLine)
+	h, err := Read(r)
 	rest := make([]byte, r.Buffered())
 	_, _ = r.Read(rest)
 	return h, string(rest), err
 }
 
-func TestReadHead(t *testing.T) {
+func TestRead(t *testing.T) {
 	h, rest, err := parseHead("POST http://a.example/x HTTP/1.1\r\nhost: a.example\r\nX-A:\t1 \r\nx-a: 2\r\nX-Empty:\r\nContent-Length: 5\r\n\r\nhello")
-	want := head{method: "POST", uri: "http://a.example/x", length: 5, header: map[string][]string{
+	want := Head{Method: "POST", URI: "http://a.example/x", Length: 5, Header: map[string][]string{
 		"Host": {"a.example"}, "X-A": {"1", "2"}, "X-Empty": {""}, "Content-Length": {"5"}}}
 	if err != nil || !reflect.DeepEqual(h, want) || rest != "hello" {
-		t.Errorf("readHead = %+v, rest %q, %v", h, rest, err)
+		t.Errorf("Read = %+v, rest %q, %v", h, rest, err)
 	}
 	h, _, err = parseHead("POST http://a.example/ HTTP/1.1\r\nTransfer-Encoding: Chunked\r\n\r\n")
-	if err != nil || h.length != chunked {
+	if err != nil || h.Length != Chunked {
 		t.Errorf("chunked: %+v, %v", h, err)
 	}
 }
 
-func TestReadHeadRefuses(t *testing.T) {
+func TestReadRefuses(t *testing.T) {
 	start := "GET http://a.example/ HTTP/1.1\r\n"
 	for _, c := range []struct{ name, in, want string }{
 		{"bare LF in request line", "GET / HTTP/1.1\n\r\n", "CRLF"},
@@ -70,21 +70,21 @@ func TestReadHeadRefuses(t *testing.T) {
 		{"long method", strings.Repeat("G", 33) + " / HTTP/1.1\r\n\r\n", "malformed method"},
 		{"target outside ASCII", "GET /\xff HTTP/1.1\r\n\r\n", "malformed target"},
 		{"TLS hello", "\x16\x03\x01\x02\x00\x01\x00\n", "control"},
-		{"long line", "GET /" + strings.Repeat("a", maxLine) + " HTTP/1.1\r\n\r\n", "too long a line"},
+		{"long line", "GET /" + strings.Repeat("a", MaxLine) + " HTTP/1.1\r\n\r\n", "too long a line"},
 		{"many fields", start + strings.Repeat("A: b\r\n", maxFields+1) + "\r\n", "too large"},
-		{"large header", start + strings.Repeat("A: "+strings.Repeat("b", maxLine-100)+"\r\n", 5) + "\r\n", "too large"},
+		{"large header", start + strings.Repeat("A: "+strings.Repeat("b", MaxLine-100)+"\r\n", 5) + "\r\n", "too large"},
 	} {
 		h, _, err := parseHead(c.in)
-		var bad badHead
-		if !errors.As(err, &bad) || !strings.Contains(string(bad), c.want) || !reflect.DeepEqual(h, head{}) {
+		var bad Error
+		if !errors.As(err, &bad) || !strings.Contains(string(bad), c.want) || !reflect.DeepEqual(h, Head{}) {
 			t.Errorf("%s: %+v, %v, want %q", c.name, h, err, c.want)
 		}
 	}
 }
 
-// FuzzReadHead holds that a head that was read and written again is the same
+// FuzzRead holds that a head that was read and written again is the same
 // head, and that nothing is read past it.
-func FuzzReadHead(f *testing.F) {
+func FuzzRead(f *testing.F) {
 	f.Add("GET http://a.example/ HTTP/1.1\r\nHost: a.example\r\n\r\n")
 	f.Add("CONNECT a.example:443 HTTP/1.0\r\n\r\nearly")
 	f.Add("POST http://a/ HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -92,21 +92,21 @@ func FuzzReadHead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		h, rest, err := parseHead(s)
 		if err != nil {
-			if !reflect.DeepEqual(h, head{}) {
+			if !reflect.DeepEqual(h, Head{}) {
 				t.Errorf("value beside an error: %+v", h)
 			}
 			return
 		}
-		if !strings.HasSuffix(s, rest) || len(rest) < len(s)-strings.Index(s, "\r\n\r\n")-4 && len(s) < maxLine {
+		if !strings.HasSuffix(s, rest) || len(rest) < len(s)-strings.Index(s, "\r\n\r\n")-4 && len(s) < MaxLine {
 			t.Errorf("read past the head of %q: rest %q", s, rest)
 		}
 		var b strings.Builder
 		version := "1.1"
-		if h.http10 {
+		if h.HTTP10 {
 			version = "1.0"
 		}
-		fmt.Fprintf(&b, "%s %s HTTP/%s\r\n", h.method, h.uri, version)
-		for name, values := range h.header {
+		fmt.Fprintf(&b, "%s %s HTTP/%s\r\n", h.Method, h.URI, version)
+		for name, values := range h.Header {
 			for _, v := range values {
 				fmt.Fprintf(&b, "%s: %s\r\n", name, v)
 			}

@@ -1,4 +1,4 @@
-package egress
+package route
 
 import (
 	"net/netip"

@@ -1,8 +1,7 @@
-package egress
+package route
 
 import (
 	"errors"
-	"net/http"
 	"net/netip"
 	"slices"
 
@@ -26,7 +25,7 @@ const toAllow = `add to "allow" in the project's config: `
 func ParseTarget(text string, port uint16) (hosts.Target, *Refusal) {
 	t, err := hosts.ParseTarget(text, port)
 	if err != nil {
-		return hosts.Target{}, &Refusal{plain.LineMax(text, maxLoggedText), "aibox: " + explain(err)}
+		return hosts.Target{}, &Refusal{plain.LineMax(text, maxTarget), "aibox: " + explain(err)}
 	}
 	return t, nil
 }
@@ -74,28 +73,14 @@ func explain(err error) string {
 	if e := (*hosts.Error)(nil); errors.As(err, &e) && e.Hint != "" {
 		text += "; " + e.Hint
 	}
-	return plain.LineMax(text, maxReasonBytes)
+	return plain.LineMax(text, maxReason)
 }
 
-// failure is a connection that was allowed and did not come about. Its text
+// Failure is a connection that was allowed and did not come about. Its text
 // holds nothing of the host's networks, such as name servers.
-type failure struct {
-	status int
-	text   string
+type Failure struct {
+	Status int    // of HTTP
+	Text   string // one printable line
 }
 
-func (f *failure) Error() string { return f.text }
-
-// answerTo turns an error into the status and line for the client.
-func answerTo(err error) (status int, text string) {
-	if r := (*Refusal)(nil); errors.As(err, &r) {
-		return http.StatusForbidden, r.Text
-	}
-	if f := (*failure)(nil); errors.As(err, &f) {
-		return f.status, f.text
-	}
-	if bad := badHead(""); errors.As(err, &bad) {
-		return http.StatusBadRequest, "aibox: the request " + string(bad)
-	}
-	return http.StatusBadGateway, "aibox: the server ended the connection or sent no valid HTTP response"
-}
+func (f *Failure) Error() string { return f.Text }

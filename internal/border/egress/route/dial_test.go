@@ -1,0 +1,103 @@
+package route
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"aibox/internal/hosts"
+)
+
+// network is a fake: addresses hang, fail, or connect.
+type network struct {
+	answers []netip.Addr
+	works   map[string]net.Conn
+
+	mu      sync.Mutex
+	lookups []string
+	dials   []string
+}
+
+func (n *network) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
+	n.lookups = append(n.lookups, host)
+	return n.answers, nil
+}
+
+func (n *network) dial(ctx context.Context, addr netip.AddrPort) (net.Conn, error) {
+	n.mu.Lock()
+	n.dials = append(n.dials, addr.String())
+	n.mu.Unlock()
+	if conn, ok := n.works[addr.String()]; ok && conn != nil {
+		return conn, nil
+	} else if ok {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return nil, errors.New("refused")
+}
+
+func addrs(texts ...string) (list []netip.Addr) {
+	for _, text := range texts {
+		list = append(list, netip.MustParseAddr(text))
+	}
+	return list
+}
+
+func TestConnectTriesTheAddressesInTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		want, other := net.Pipe()
+		defer func() { _ = other.Close() }()
+		n := &network{
+			answers: addrs("2606:4700::1", "2606:4700::2", "::ffff:8.8.8.8", "8.8.4.4"),
+			works:   map[string]net.Conn{"[2606:4700::1]:443": nil, "8.8.8.8:443": want},
+		}
+		r := &Router{Allow: allow(t, "web.example"), Resolver: n, Dial: n.dial}
+		start := time.Now()
+		conn, err := r.Connect(t.Context(), hosts.Target{Name: "web.example", Port: 443})
+		if err != nil || conn != want {
+			t.Fatalf("Connect = %v, %v", conn, err)
+		}
+		if d := time.Since(start); d != dialStagger {
+			t.Errorf("took %v, want one stagger for the address that hangs and none for the one that fails", d)
+		}
+		if wanted := []string{"[2606:4700::1]:443", "[2606:4700::2]:443", "8.8.8.8:443"}; !slices.Equal(n.dials, wanted) {
+			t.Errorf("dialed %v, want %v", n.dials, wanted)
+		}
+	})
+}
+
+func TestConnectDialsAtMostSoManyAddresses(t *testing.T) {
+	n := &network{}
+	for i := range 3 * maxAddrs {
+		n.answers = append(n.answers, netip.AddrFrom4([4]byte{8, 8, 8, byte(i)}))
+	}
+	r := &Router{Allow: allow(t, "web.example"), Resolver: n, Dial: n.dial}
+	var failure *Failure
+	if _, err := r.Connect(t.Context(), hosts.Target{Name: "web.example", Port: 443}); !errors.As(err, &failure) || failure.Status != 502 {
+		t.Errorf("Connect: %v", err)
+	}
+	if len(n.dials) != maxAddrs || len(n.lookups) != 1 {
+		t.Errorf("%d dials, %d lookups", len(n.dials), len(n.lookups))
+	}
+	n.answers = append(n.answers, netip.MustParseAddr("10.0.0.1"))
+	var refusal *Refusal
+	if _, err := r.Connect(t.Context(), hosts.Target{Name: "web.example", Port: 443}); !errors.As(err, &refusal) {
+		t.Errorf("a private address behind many public ones: %v", err)
+	}
+}
+
+func TestSystemResolverAsksForTheNameItself(t *testing.T) {
+	n := &network{}
+	for _, name := range []string{"web.example", "intranet"} {
+		_, _ = absolute{n}.LookupNetIP(t.Context(), "ip", name)
+	}
+	if want := []string{"web.example.", "intranet"}; !slices.Equal(n.lookups, want) {
+		t.Errorf("looked up %v, want %v", n.lookups, want)
+	}
+}
