@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"sync"
 	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"aibox/internal/border/terminal/tty"
 )
 
 // serve moves bytes until the session ends.
@@ -19,7 +22,7 @@ func (s *session) serve(ctx context.Context) (int, error) {
 	}
 	defer stopInput()
 	if s.tty != nil {
-		defer s.tty.watchSize(s.asked, s.resized)()
+		defer s.tty.WatchSize(s.asked, s.resized)()
 	}
 	out := s.startOutput(failed)
 
@@ -133,7 +136,7 @@ func (s *session) startInput(failed chan<- error) (stop func(), err error) {
 		go s.feedUntil(failed, s.Stdin, nil)
 		return func() {}, nil
 	}
-	in, stopIn, err := stoppable(s.Stdin.(*os.File))
+	in, stopIn, err := s.tty.Input()
 	if err != nil {
 		return nil, fmt.Errorf("read the terminal: %w", err)
 	}
@@ -141,7 +144,10 @@ func (s *session) startInput(failed chan<- error) (stop func(), err error) {
 	go s.feedUntil(failed, in, ended)
 	return func() {
 		stopIn()
-		awaitBriefly(ended)
+		select {
+		case <-ended:
+		case <-time.After(FlushGrace): // it waits for a link that takes nothing
+		}
 	}, nil
 }
 
@@ -170,7 +176,7 @@ func (s *session) feed(in io.Reader) error {
 		case err == io.EOF:
 			_ = s.channel.CloseWrite()
 			return nil
-		case errors.Is(err, errStopped):
+		case errors.Is(err, tty.ErrStopped):
 			return nil
 		case err != nil:
 			return fmt.Errorf("read the session's input: %w", err)
@@ -178,12 +184,9 @@ func (s *session) feed(in io.Reader) error {
 	}
 }
 
-// errStopped is what a stoppable reader returns after stop.
-var errStopped = errors.New("input stopped")
-
 // resized tells the VM a new size. It may block with the link.
-func (s *session) resized(z size) {
-	_, _ = s.channel.SendRequest("window-change", false, marshalSize(z))
+func (s *session) resized(z tty.Size) {
+	_, _ = s.channel.SendRequest("window-change", false, ssh.Marshal(windowChange{Columns: z.Columns, Rows: z.Rows}))
 }
 
 // caught makes a panic an error, so that the terminal is restored.

@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
-	"golang.org/x/term"
+
+	"aibox/internal/border/terminal/tty"
 )
 
 // ErrLost is wrapped by Run's error when the connection ended before the VM
@@ -68,8 +69,8 @@ type session struct {
 	client  ssh.Conn
 	channel ssh.Channel
 	exit    *exit
-	tty     *tty // nil without PTY
-	asked   size // of the PTY at its start
+	tty     *tty.Terminal // nil without PTY
+	asked   tty.Size      // of the PTY at its start
 	setup   time.Duration
 	good    bool // the session ended as it should; false after a panic too
 }
@@ -84,10 +85,10 @@ func (s *session) run(ctx context.Context) (code int, err error) {
 		return 0, setupError(err, timer)
 	}
 	if s.PTY {
-		if s.tty, err = openTTY(s.Stdin.(*os.File), s.Stdout); err != nil {
+		if s.tty, err = tty.Open(s.Stdin.(*os.File), s.Stdout); err != nil {
 			return 0, err
 		}
-		defer func() { s.tty.restore(!s.good) }()
+		defer func() { s.tty.Restore(!s.good) }()
 	}
 	if err := s.start(); err != nil {
 		return 0, setupError(err, timer)
@@ -105,7 +106,7 @@ func (s *session) checkTerminal() error {
 	if !s.PTY {
 		return nil
 	}
-	if f, ok := s.Stdin.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+	if f, ok := s.Stdin.(*os.File); !ok || !tty.IsTerminal(f) {
 		return fmt.Errorf("%w: the input is not a terminal", ErrSetup)
 	}
 	if s.Stdout == nil {
@@ -140,9 +141,9 @@ func (s *session) open() error {
 // start asks for terminal and environment and starts the command.
 func (s *session) start() error {
 	if s.PTY {
-		s.asked = s.tty.size()
+		s.asked = s.tty.Size()
 		err := ask(s.channel, "pty-req", ptyRequest{
-			Term: s.Env["TERM"], Columns: s.asked.columns, Rows: s.asked.rows, Modes: ptyModes,
+			Term: s.Env["TERM"], Columns: s.asked.Columns, Rows: s.asked.Rows, Modes: ptyModes,
 		})
 		if err != nil {
 			return err

@@ -1,6 +1,6 @@
 //go:build unix
 
-package terminal
+package tty
 
 import (
 	"io"
@@ -50,7 +50,7 @@ func (r *pollReader) Read(p []byte) (int, error) {
 		}
 		if fds[1].Revents != 0 {
 			_ = r.wake.Close()
-			return 0, errStopped
+			return 0, ErrStopped
 		}
 		return r.f.Read(p)
 	}

@@ -1,4 +1,4 @@
-package terminal
+package tty
 
 import (
 	"bytes"
@@ -68,18 +68,6 @@ func FuzzModes(f *testing.F) {
 		whole.follow(undo)
 		if again := whole.restore(); len(again) > 0 {
 			t.Errorf("%q after %q", again, undo)
-		}
-	})
-}
-
-// FuzzExit asks that no request of a server gives a code that no process has.
-func FuzzExit(f *testing.F) {
-	f.Add("exit-status", []byte("\x00\x00\x00\x07"))
-	f.Add("exit-signal", []byte("\x00\x00\x00\x04KILL\x00\x00\x00\x00\x00\x00\x00\x00\x00"))
-	f.Fuzz(func(t *testing.T, kind string, payload []byte) {
-		code, ok := exitCode(kind, payload)
-		if code < 0 || code > 255 || !ok && code != 0 {
-			t.Errorf("exitCode = %d, %v", code, ok)
 		}
 	})
 }

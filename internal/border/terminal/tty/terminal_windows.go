@@ -1,4 +1,4 @@
-package terminal
+package tty
 
 import (
 	"io"
@@ -11,6 +11,9 @@ import (
 
 // sizePeriod is how often the size is asked for: the console sends no signal.
 const sizePeriod = 500 * time.Millisecond
+
+// consoleInput is how many bytes of keys are read at once.
+const consoleInput = 4 << 10
 
 // prepareOutput makes the console read control sequences.
 func prepareOutput(out io.Writer) (undo func()) {
@@ -55,7 +58,7 @@ type piece struct {
 
 func (c *consoleReader) fill(f *os.File) {
 	for {
-		b := make([]byte, inputSize)
+		b := make([]byte, consoleInput)
 		n, err := f.Read(b)
 		select {
 		case c.pieces <- piece{b[:n], err}:
@@ -73,7 +76,7 @@ func (c *consoleReader) Read(p []byte) (int, error) {
 		select {
 		case c.rest = <-c.pieces:
 		case <-c.done:
-			return 0, errStopped
+			return 0, ErrStopped
 		}
 	}
 	n := copy(p, c.rest.b)

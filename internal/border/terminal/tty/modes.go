@@ -1,4 +1,4 @@
-package terminal
+package tty
 
 import (
 	"bytes"
@@ -22,11 +22,6 @@ type modes struct {
 	shifted bool         // G1 in use
 	last    byte
 }
-
-const (
-	maxParams = 64 // a longer sequence is none of those followed
-	maxKitty  = 64
-)
 
 // privateModes are the private modes that are switched back, in this order.
 // The value is the default. The alternate screen comes apart.

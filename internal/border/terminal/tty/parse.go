@@ -1,4 +1,4 @@
-package terminal
+package tty
 
 // state is where in a control sequence the output stands.
 type state int
