@@ -3,7 +3,10 @@ package cli
 import (
 	"cmp"
 	"context"
+	"os"
 	"os/exec"
+	"os/signal"
+	"syscall"
 
 	"aibox/internal/cli/console"
 	"aibox/internal/config"
@@ -49,10 +52,17 @@ func (a *app) editor() string {
 // edit runs the editor and checks the file until it is right or the user stops.
 func (a *app) edit(ctx context.Context, editor, path string) error {
 	for {
-		if err := a.runEditor(ctx, editor, path); err != nil {
+		interrupted, err := a.runEditor(editor, path)
+		if err != nil {
 			return err
 		}
-		_, err := config.Load(path)
+		if interrupted {
+			ctx = context.WithoutCancel(ctx) // it was meant for the editor
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		_, err = config.Load(path)
 		if err == nil || !console.IsTerminal(a.std.In) {
 			return err
 		}
@@ -69,17 +79,20 @@ func (a *app) edit(ctx context.Context, editor, path string) error {
 
 // runEditor lets the shell read the command, so that it may have arguments, as
 // git and others do. The path is passed beside it and is never read as code.
-func (a *app) runEditor(ctx context.Context, editor, path string) error {
-	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$@"`, editor, path)
+//
+// The editor has the terminal, so Ctrl+C is a key of the editor: aibox, which
+// gets the same signal, must neither end nor take the editor with it.
+func (a *app) runEditor(editor, path string) (interrupted bool, err error) {
+	keys := make(chan os.Signal, 1)
+	signal.Notify(keys, os.Interrupt, syscall.SIGQUIT)
+	defer signal.Stop(keys)
+	cmd := exec.Command("sh", "-c", editor+` "$@"`, editor, path)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.std.In, a.std.Err, a.std.Err
 	if console.IsTerminal(a.std.Out) {
 		cmd.Stdout = a.std.Out
 	}
 	if err := cmd.Run(); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return fault.New(fault.Failed, "name another one with --editor, $VISUAL or $EDITOR", "the editor %q: %w", editor, err)
+		return false, fault.New(fault.Failed, "name another one with --editor, $VISUAL or $EDITOR", "the editor %q: %w", editor, err)
 	}
-	return nil
+	return len(keys) > 0, nil
 }
