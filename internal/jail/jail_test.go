@@ -27,7 +27,8 @@ func TestReportByKernel(t *testing.T) {
 		{"Linux 6.6", main, abilities{3, true}, []string{"TCP ports", "UDP ports"}, true},
 		{"Landlock off", main, abilities{0, true}, []string{"files", "TCP ports", "UDP ports"}, true},
 		{"seccomp off", main, abilities{7, false}, []string{"TCP ports", "UDP ports", "unix sockets", "signals", "system calls"}, true},
-		{"no sockets", Policy{}, abilities{1, true}, nil, false},
+		{"no sockets", Policy{}, abilities{4, true}, nil, false},
+		{"no sockets, old kernel", Policy{}, abilities{3, true}, []string{"TCP ports"}, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := report(test.policy, test.machine)

@@ -81,7 +81,9 @@ func report(p Policy, m abilities) Report {
 			{"new privileges", true, true, ""},
 			{"files", has(landlock.Files), true,
 				"a fault in aibox could read and change all of your files"},
-			{"TCP ports", has(landlock.TCP) && m.seccomp || noSockets, true,
+			// Needed also where no socket can be made: a machine that cannot limit
+			// aibox must be known before one is started, whoever asks.
+			{"TCP ports", has(landlock.TCP) && m.seccomp, true,
 				"a fault in aibox could connect to any port"},
 			{"UDP ports", has(landlock.UDP) || noSockets, false,
 				"a fault in aibox could send UDP packets anywhere (Linux with Landlock ABI 10 limits them)"},

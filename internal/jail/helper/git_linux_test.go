@@ -27,7 +27,7 @@ func newGitScene(t *testing.T) gitScene {
 	}
 	base := t.TempDir()
 	s := gitScene{
-		user:    GitUser{Git: git, Home: filepath.Join(base, "home")},
+		user:    GitUser{Git: git, Home: filepath.Join(base, "home"), Time: 30 * time.Second},
 		project: filepath.Join(base, "home", "work", "project"),
 		outside: filepath.Join(base, "outside"),
 	}
@@ -146,7 +146,9 @@ func TestGitTraps(t *testing.T) {
 			if naive != test.naive {
 				t.Errorf("the naive way gives %q, want %q", naive, test.naive)
 			}
-			s.user.Time = 2 * time.Second
+			if test.naive == "hung" {
+				s.user.Time = 5 * time.Second
+			}
 			id, err := GitIdentity(deadline(t), openDir(t, s.project), s.user)
 			if err != nil || id.Name != "Global" || id.Email != "global@example.test" {
 				t.Errorf("GitIdentity = %+v, %v", id, err)

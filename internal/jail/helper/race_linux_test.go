@@ -103,7 +103,7 @@ func TestRaces(t *testing.T) {
 		t.Run("helper "+name, func(t *testing.T) {
 			h, stop := race(t, ofFolder)
 			defer stop()
-			for range 10 {
+			for range 4 {
 				if b, err := ReadFile(deadline(t), h.folder, target, 100, false); err == nil && string(b) != "inside" {
 					t.Fatalf("read %q", b)
 				}

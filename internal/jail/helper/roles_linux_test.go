@@ -253,3 +253,16 @@ func openDir(t *testing.T, path string) *os.File {
 	t.Cleanup(func() { dir.Close() })
 	return dir
 }
+
+func BenchmarkHelper(b *testing.B) {
+	dir, err := os.Open(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer dir.Close()
+	for b.Loop() {
+		if err := PutFile(b.Context(), dir, File{"a/b", 0o600, []byte("x")}, false); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -6,9 +6,12 @@ func programs() group {
 	return append(names(
 		"arch_prctl", "dup", "dup2", "execve", "execveat", "fork", "getgroups", "getpgid",
 		"getpgrp", "getpriority", "getrlimit", "getrusage", "mmap", "mprotect", "pipe", "poll", "ppoll",
-		"prlimit64", "pselect6", "select", "set_tid_address", "setpgid", "sysinfo", "times",
+		"pselect6", "select", "set_tid_address", "setpgid", "sysinfo", "times",
 		"umask", "vfork",
-	), when("clone", lacks(0, cloneNamespaces)))
+	),
+		when("clone", lacks(0, cloneNamespaces)),
+		whenOneOf("prlimit64", 0, 0), // of this process: a limit can kill another
+	)
 }
 
 // programFiles is how programs that are not Go's look at files. chdir changes
