@@ -1,0 +1,30 @@
+package landlock
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+)
+
+func TestEnforces(t *testing.T) {
+	since := map[Limit]int{Files: 1, TCP: 4, AbstractSockets: 6, Signals: 6, PathSockets: 9, UDP: 10}
+	for limit, first := range since {
+		for abi := range newestABI + 1 {
+			if got := Enforces(abi, limit); got != (abi >= first) {
+				t.Errorf("Enforces(%d, %d) = %v", abi, limit, got)
+			}
+		}
+	}
+	if Enforces(newestABI, Limit(99)) {
+		t.Error("an unknown limit is enforced")
+	}
+}
+
+func TestRestrictNotYet(t *testing.T) {
+	if runtime.GOOS == "linux" {
+		t.Skip("found linux, which has Landlock; want another system")
+	}
+	if err := Restrict(Rules{}); err == nil || !strings.Contains(err.Error(), "not yet on "+runtime.GOOS) {
+		t.Errorf("error %v", err)
+	}
+}
