@@ -1,9 +1,56 @@
-# aibox: see README.md for the two commands, CONTRIBUTING.md for the rest.
+# aibox: README.md has the two commands, CONTRIBUTING.md the rest.
 
 .DEFAULT_GOAL := build
+SHELL := /bin/bash
+
+CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/aibox
+export AIBOX_IMAGE ?= $(HOME)/.aibox/image/dev
+export AIBOX_TEST_IMAGE ?= $(CACHE)/test-image
+export AIBOX_VIRTIOFSD ?= $(CACHE)/virtiofsd
 
 # Flags of the image's builder: go run ./image/cmd/build-image --help
 IMAGE_FLAGS ?=
+PREFIX ?= $(HOME)/.local
+
+## demo: install what is missing, build image and aibox, show the main job in a real VM
+.PHONY: demo
+demo: setup image build
+	@scripts/demo.sh
+
+## test: everything that must pass, the real VM included
+.PHONY: test
+test: setup image test-image build
+	@rm -f bin/tally.sum
+	@TALLY=$(CURDIR)/bin/tally.sum scripts/check.sh
+	@TALLY=$(CURDIR)/bin/tally.sum scripts/vm-test.sh
+	@TALLY=$(CURDIR)/bin/tally.sum scripts/hostile.sh
+	@scripts/demo.sh
+	@bin/tally --total bin/tally.sum
+
+## check: all of test that needs no VM
+.PHONY: check
+check:
+	@scripts/check.sh
+
+## vm-test: tests in a real VM; RUN='Regexp' chooses some
+.PHONY: vm-test
+vm-test: setup image test-image build
+	@scripts/vm-test.sh '$(RUN)'
+
+## hostile: attacks from inside the VM and from stand-ins for QEMU and virtiofsd
+.PHONY: hostile
+hostile: setup image test-image build
+	@scripts/hostile.sh
+
+## fuzz: every fuzz target for FUZZTIME (10s)
+.PHONY: fuzz
+fuzz:
+	@FUZZTOTAL=24h go run ./test/fuzzall
+
+## bench: speed as ratios to the floor and to peers, measured in the same run
+.PHONY: bench
+bench: setup image test-image build
+	@scripts/bench.sh
 
 ## setup: install what this machine lacks to build and run aibox
 .PHONY: setup
@@ -13,7 +60,12 @@ setup:
 ## build: bin/aibox
 .PHONY: build
 build:
-	CGO_ENABLED=0 go build -trimpath -o bin/aibox ./cmd/aibox
+	@CGO_ENABLED=0 go build -trimpath -o bin/aibox ./cmd/aibox
+
+## install: aibox into PREFIX/bin (~/.local/bin)
+.PHONY: install
+install: build
+	@install -D -m 0755 bin/aibox $(PREFIX)/bin/aibox
 
 ## image: the guest's kernel and root disk, into ~/.aibox/image/dev
 .PHONY: image
@@ -24,3 +76,8 @@ image:
 .PHONY: test-image
 test-image:
 	@go run -buildvcs=false ./image/cmd/build-image --test $(IMAGE_FLAGS)
+
+## help: this list
+.PHONY: help
+help:
+	@sed -n 's/^## //p' Makefile

@@ -22,12 +22,16 @@ else
   mkdir -p "$STAGED"
 fi
 
-# stage copies files or folders, holes kept, only where they changed.
+# stage_as copies a file or folder to a name, holes kept, only where it changed.
+stage_as() {
+  cp -aruT --sparse=always "$2" "$STAGED/$1"
+  chmod -R a+rX "$STAGED/$1"
+}
+
 stage() {
   local f
   for f in "$@"; do
-    cp -aruT --sparse=always "$f" "$STAGED/$(basename "$f")"
-    chmod -R a+rX "$STAGED/$(basename "$f")"
+    stage_as "$(basename "$f")" "$f"
   done
 }
 
