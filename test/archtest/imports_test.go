@@ -28,14 +28,14 @@ func rules() []rule {
 	)
 	lifecycle := []string{
 		"internal/vm/...", "internal/share/...", "internal/border/...", "internal/jail/...", "internal/proc", "internal/project/...",
-		"internal/config/...", "internal/image", "internal/wire/...", "internal/plain", "internal/hosts", "internal/fault",
+		"internal/config/...", "internal/image", "internal/gitlogin", "internal/wire/...", "internal/plain", "internal/hosts", "internal/fault",
 	}
 	border := []string{"internal/wire/...", "internal/plain", "internal/hosts"}
 	return []rule{
 		{"cmd/aibox", []string{"internal/cli"}, nil},
 		{"cmd/aibox-init", []string{"internal/guest/..."}, nil},
 		{"internal/cli", []string{
-			"internal/run", "internal/task", "internal/config/...", "internal/project/...", "internal/image", "internal/doctor", "demo",
+			"internal/run", "internal/task", "internal/config/...", "internal/project/...", "internal/image", "internal/doctor", "demo", "internal/jail/helper",
 			"internal/plain", "internal/hosts", "internal/fault",
 		}, []string{"github.com/spf13/cobra", xterm, progress}},
 		{"internal/run", lifecycle, []string{xsys, xterm, ssh}},
@@ -47,14 +47,16 @@ func rules() []rule {
 		{"internal/jail", []string{"internal/jail/...", "internal/proc", "internal/plain", "internal/fault"},
 			[]string{xsys, "golang.org/x/net", "github.com/landlock-lsm/go-landlock", "github.com/elastic/go-seccomp-bpf"}},
 		{"internal/proc", []string{"internal/plain", "internal/fault"}, []string{xsys}},
+		{"internal/gitlogin", []string{"internal/proc", "internal/plain", "internal/border/gitgate/..."}, []string{ssh, "github.com/skeema/knownhosts"}},
 		{"internal/config", []string{"internal/config/...", "internal/hosts", "internal/fault"}, []string{yaml}},
 		{"internal/project", []string{"internal/fault", "internal/plain"}, []string{flock, xsys}},
 		{"internal/image", []string{"internal/fault", "internal/plain", "internal/wire"}, []string{xsys, xterm, progress}},
 
 		{"internal/border", border, nil}, // new border packages name their library in a rule of their own
 		{"internal/border/link", border, []string{yamux}},
-		{"internal/border/terminal", border, []string{ssh}},
-		{"internal/border/gitgate", border, []string{"github.com/skeema/knownhosts"}},
+		{"internal/border/terminal", append([]string{"internal/border/terminal/tty"}, border...), []string{ssh}},
+		{"internal/border/terminal/tty", border, []string{xsys, xterm}},
+		{"internal/border/gitgate", append([]string{"internal/border/gitgate/..."}, border...), []string{ssh}},
 		{"internal/border/idebridge", border, []string{"github.com/coder/websocket"}},
 
 		{"internal/guest", []string{"internal/guest/...", "internal/wire/..."}, []string{xsys, yamux, ssh, "github.com/creack/pty", "github.com/mdlayher/vsock"}},
@@ -71,6 +73,7 @@ func rules() []rule {
 func execAllowed() map[string]string {
 	return map[string]string{
 		"internal/proc": "the one place that starts long-lived programs",
+		"internal/run":  "a run confines its process for good, so the demo starts a copy of this program for it",
 		"internal/cli":  "config edit starts the user's editor, which has the terminal until it ends",
 		"image":         "the build of the image runs Debian's tools on the developer's machine",
 		"test":          "tests start what they test",
