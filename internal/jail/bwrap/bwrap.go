@@ -51,7 +51,7 @@ type Sandbox struct {
 	// not exist in the sandbox. See proc.Gate.
 	Held []Bind
 	// Gate is the number of the gate's reader and Seccomp that of a file with a
-	// further seccomp filter. 0 is none; without a gate Held is bound directly.
+	// further seccomp filter. 0 and less are none; without a gate Held is bound directly.
 	Gate, Seccomp int
 }
 
@@ -67,7 +67,7 @@ func (s Sandbox) Arguments() []string {
 	if len(s.LibraryPath) > 0 {
 		a = append(a, "--setenv", "LD_LIBRARY_PATH", strings.Join(s.LibraryPath, ":"))
 	}
-	if s.Seccomp != 0 {
+	if s.Seccomp > 0 {
 		a = append(a, "--add-seccomp-fd", strconv.Itoa(s.Seccomp))
 	}
 	a = append(a, "--proc", "/proc")

@@ -24,7 +24,9 @@ type report struct {
 	Managed   []string // of what it must not
 }
 
-func probe(secret, port, abstract string) int {
+//
+// Outside of a sandbox, where it shows that its attacks work at all, it only reads and connects.
+func probe(secret, port, abstract string, sandboxed bool) int {
 	r := report{Env: os.Environ(), Root: names("/"), Dev: names("/dev")}
 	for n := range 64 {
 		if _, err := unix.FcntlInt(uintptr(n), unix.F_GETFD, 0); err == nil && !isOwn(n) {
@@ -46,9 +48,6 @@ func probe(secret, port, abstract string) int {
 			r.Managed = append(r.Managed, what)
 		}
 	}
-	for _, d := range []string{"/", "/dev", "/tmp", "/usr", "/lib", "/proc", "/etc", filepath.Dir(secret)} {
-		try("write in "+d, os.WriteFile(filepath.Join(d, "planted"), nil, 0o600))
-	}
 	for _, prefix := range []string{"", "/oldroot", "/newroot", "/proc/1/root", "/proc/1/cwd/../../..", "/proc/self/root/.."} {
 		_, err := os.ReadFile(prefix + secret)
 		try("read the secret by "+prefix, err)
@@ -57,6 +56,18 @@ func probe(secret, port, abstract string) int {
 	try("connect to the host's loopback", err)
 	_, err = net.Dial("unix", "@"+abstract)
 	try("connect to an abstract socket", err)
+	if sandboxed {
+		harm(secret, try)
+	}
+	_ = json.NewEncoder(os.Stdout).Encode(r)
+	return 0
+}
+
+// harm tries what would change the machine if it worked.
+func harm(secret string, try func(string, error)) {
+	for _, d := range []string{"/", "/dev", "/tmp", "/usr", "/lib", "/proc", "/etc", filepath.Dir(secret)} {
+		try("write in "+d, os.WriteFile(filepath.Join(d, "planted"), nil, 0o600))
+	}
 	try("mount", unix.Mount("none", "/", "tmpfs", 0, ""))
 	try("remount", unix.Mount("", "/", "", unix.MS_REMOUNT|unix.MS_BIND, ""))
 	try("unshare", unix.Unshare(unix.CLONE_NEWUSER))
@@ -64,8 +75,6 @@ func probe(secret, port, abstract string) int {
 	if os.Getuid() != 0 {
 		try("become root", syscall.Setuid(0))
 	}
-	_ = json.NewEncoder(os.Stdout).Encode(r)
-	return 0
 }
 
 func names(dir string) (n []string) {

@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "probe" {
-		os.Exit(probe(os.Args[2], os.Args[3], os.Args[4]))
+		os.Exit(probe(os.Args[2], os.Args[3], os.Args[4], len(os.Args) > 5))
 	}
 	if len(os.Args) > 1 && os.Args[1] == "parent" {
 		os.Exit(parent(os.Args[2]))
@@ -65,7 +65,7 @@ func TestTakenOverProgramGetsNowhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Bound elsewhere, so that the folder of the test is not in the sandbox.
-	s, err := of(exe, "probe", secret, port, abstract)
+	s, err := of(exe, "probe", secret, port, abstract, "sandboxed")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestTakenOverProgramGetsNowhere(t *testing.T) {
 	}
 
 	// The same attacks without the sandbox work where they need no root, so the test can fail.
-	out, err := proc.Output(context.Background(), proc.Cmd{Name: "probe", Path: exe, Args: s.Args})
+	out, err := proc.Output(context.Background(), proc.Cmd{Name: "probe", Path: exe, Args: s.Args[:4]})
 	if err != nil {
 		t.Fatal(err)
 	}
