@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Measures speed as ratios in one run, as an ordinary user, and writes bench/results.md.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/user.sh
+. scripts/user.sh
+go build -o bin/bench ./test/bench
+stage bin/aibox bin/bench "$AIBOX_IMAGE"
+[ ! -d "${AIBOX_VIRTIOFSD:-/nonexistent}" ] || stage_as virtiofsd "$AIBOX_VIRTIOFSD"
+repository=$PWD
+cd "$STAGED"
+as_user env AIBOX_BIN="$STAGED/aibox" AIBOX_IMAGE="$STAGED/$(basename "$AIBOX_IMAGE")" AIBOX_VIRTIOFSD="$STAGED/virtiofsd" \
+  "$STAGED/bench" "$USER_HOME/results.md"
+mkdir -p "$repository/bench"
+cp "$USER_HOME/results.md" "$repository/bench/results.md"
