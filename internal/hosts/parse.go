@@ -108,7 +108,7 @@ func (p parser) shape() error {
 	host := authority[strings.LastIndexByte(authority, '@')+1:]
 	hint := "write a host such as example.com"
 	if host != p.text && host != "" {
-		if e, err := Parse(host); err == nil {
+		if e, err := Parse(withSchemePort(p.text, host)); err == nil {
 			hint = "write " + e.String()
 		}
 	}
@@ -121,6 +121,15 @@ func (p parser) shape() error {
 		return &Error{p.text, "has a login in front of the host", hint}
 	}
 	return nil
+}
+
+// withSchemePort adds the port that a URL of plain HTTP leaves out.
+func withSchemePort(url, host string) string {
+	ported := strings.Contains(host[strings.LastIndexByte(host, ']')+1:], ":")
+	if !ported && len(url) > 7 && strings.EqualFold(url[:7], "http://") {
+		return host + ":80"
+	}
+	return host
 }
 
 func cutAny(s, chars string) (before, after string, found bool) {
