@@ -44,6 +44,9 @@ func prepare(ctx context.Context, o Options, undo *undo) (*prepared, error) {
 	if err := p.loadConfig(o); err != nil {
 		return nil, err
 	}
+	if err := p.openMounts(place, undo); err != nil {
+		return nil, err
+	}
 	if err := p.openImage(o, undo); err != nil {
 		return nil, err
 	}
@@ -52,9 +55,6 @@ func prepare(ctx context.Context, o Options, undo *undo) (*prepared, error) {
 		return nil, err
 	}
 	undo.push(lock.Release)
-	if err := p.openFolders(place, undo); err != nil {
-		return nil, err
-	}
 	if err := p.openFiles(undo); err != nil {
 		return nil, err
 	}
@@ -114,17 +114,9 @@ func (p *prepared) override(o Options) error {
 	return nil
 }
 
-// openFolders opens the home and the mounts of the config, by handles.
-func (p *prepared) openFolders(place project.Place, undo *undo) error {
-	home, err := p.kept.OpenHome()
-	if err != nil {
-		return err
-	}
-	undo.close(home)
-	p.folders = []share.Folder{
-		{Name: shareProject, Dir: p.project.Dir},
-		{Name: shareHome, Dir: home},
-	}
+// openMounts opens the mounts of the config, by handles.
+func (p *prepared) openMounts(place project.Place, undo *undo) error {
+	p.folders = []share.Folder{{Name: shareProject, Dir: p.project.Dir}}
 	for i, m := range p.resolved.Mounts {
 		folder, err := place.OpenMount(m.Host)
 		if err != nil {
@@ -136,8 +128,14 @@ func (p *prepared) openFolders(place project.Place, undo *undo) error {
 	return nil
 }
 
+// openFiles opens what is kept for the project. The caller holds the run's lock.
 func (p *prepared) openFiles(undo *undo) error {
-	var err error
+	home, err := p.kept.OpenHome()
+	if err != nil {
+		return err
+	}
+	undo.close(home)
+	p.folders = append(p.folders, share.Folder{Name: shareHome, Dir: home})
 	if p.state, err = p.kept.OpenStateDisk(p.settings.DiskGiB); err != nil {
 		return err
 	}

@@ -15,12 +15,13 @@ import (
 // maxRequest bounds a Request's JSON in bytes.
 const maxRequest = 1 << 20
 
-// Request is what a copy of aibox is asked to run without a terminal: the demo and
-// the tests of the real VM send it as JSON.
+// Request is what a copy of aibox is asked to run: the demo and the tests of the
+// real VM send it as JSON. The fields are those of Options.
 type Request struct {
 	Dir, Home, Image string
-	State            string // see Options.State
-	Command          string
+	State            string
+	Command, Resume  string
+	Terminal         bool
 	Memory, CPUs     int
 	NoSandbox        bool
 	Timings          bool
@@ -46,7 +47,8 @@ func ReadRequest(r io.Reader) (Options, error) {
 		return Options{}, fmt.Errorf("read the request: %w", err)
 	}
 	o := Options{
-		Dir: q.Dir, Home: q.Home, State: q.State, Image: q.Image, Command: q.Command, Memory: q.Memory, CPUs: q.CPUs,
+		Dir: q.Dir, Home: q.Home, State: q.State, Image: q.Image, Command: q.Command, Resume: q.Resume, Terminal: q.Terminal,
+		Memory: q.Memory, CPUs: q.CPUs,
 		NoSandbox: q.NoSandbox, Timings: q.Timings, APIKey: q.APIKey, ExtraEnv: q.ExtraEnv,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	}

@@ -78,6 +78,9 @@ func (b *box) start(ctx context.Context) error {
 	if b.p, err = prepare(ctx, b.o, b.undo); err != nil {
 		return err
 	}
+	for _, name := range b.p.resolved.Unset {
+		fmt.Fprintf(b.o.Stderr, "aibox: warning: the config names the variable %s, which is not set here\n", name)
+	}
 	if b.services, err = newServices(b.p, b.o, b.log); err != nil {
 		return err
 	}

@@ -2,6 +2,8 @@ package run
 
 import (
 	"context"
+	"crypto/x509"
+	"errors"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -11,6 +13,7 @@ import (
 	"aibox/internal/border/egress"
 	"aibox/internal/border/keygate"
 	"aibox/internal/border/link"
+	"aibox/internal/fault"
 	"aibox/internal/wire"
 )
 
@@ -41,11 +44,30 @@ func newServices(p *prepared, o Options, log *slog.Logger) (*services, error) {
 	if p.resolved.APIKey == "" {
 		return s, nil
 	}
-	var err error
+	roots, err := rootCAs(o.upstream())
+	if err != nil {
+		return nil, err
+	}
 	s.gate, err = keygate.New(keygate.Config{
-		Upstream: o.upstream(), Key: string(p.resolved.APIKey), Recorder: s.recorder, Logger: log,
+		Upstream: o.upstream(), Key: string(p.resolved.APIKey), RootCAs: roots, Recorder: s.recorder, Logger: log,
 	})
 	return s, err
+}
+
+// rootCAs reads the system's certificates, which a confined aibox cannot.
+func rootCAs(upstream *url.URL) (*x509.CertPool, error) {
+	if upstream.Scheme != "https" {
+		return nil, nil
+	}
+	roots, err := x509.SystemCertPool()
+	if err == nil && roots.Equal(x509.NewCertPool()) {
+		err = errors.New("there are none")
+	}
+	if err != nil {
+		return nil, fault.New(fault.Machine, "install them: sudo apt-get install ca-certificates",
+			"read this machine's root certificates, by which %s is known: %w", upstream.Host, err)
+	}
+	return roots, nil
 }
 
 // claudeAPI is where the key gate sends requests unless the host says otherwise.

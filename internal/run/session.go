@@ -3,6 +3,7 @@ package run
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,6 +16,8 @@ import (
 
 // session runs the user's command to its end and returns its exit code.
 func (b *box) session(ctx context.Context, command string) (int, error) {
+	ctx, stop := b.untilBroken(ctx)
+	defer stop()
 	opened := time.Now()
 	conn, err := b.link.Open(ctx, wire.ServiceSSH)
 	if err != nil {
@@ -30,6 +33,23 @@ func (b *box) session(ctx context.Context, command string) (int, error) {
 		b.offerResume(ctx, time.Since(opened))
 	}
 	return exit, err
+}
+
+// untilBroken returns a context that also ends when the machine or its file
+// server does: without them a session can hang for as long as its terminal takes
+// nothing.
+func (b *box) untilBroken(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-b.machine.Done():
+			cancel(errors.New("the VM ended before the session did"))
+		case <-b.files.Done():
+			cancel(errors.New("the VM's file server ended before the session did"))
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(nil) }
 }
 
 // watched calls first at the first byte written.
