@@ -73,7 +73,7 @@ func TestTakenOverProgramGetsNowhere(t *testing.T) {
 	got := run(t, path, s)
 
 	want := report{
-		Root: []string{"dev", "proc", "program"}, Dev: []string{"null", "urandom", "zero"},
+		Env: []string{}, Root: []string{"dev", "proc", "program"}, Dev: []string{"null", "urandom", "zero"},
 		Files: []int{0, 1, 2}, Processes: 2,
 	}
 	if len(s.LibraryPath) > 0 {
