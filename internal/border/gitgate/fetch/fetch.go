@@ -8,6 +8,7 @@
 package fetch
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -84,7 +85,7 @@ func (q *Request) advance() error {
 	switch {
 	case err != nil:
 		return malformed(err)
-	case p.Kind == pktline.Data && strings.ContainsRune(string(p.Payload), 0):
+	case p.Kind == pktline.Data && bytes.IndexByte(p.Payload, 0) >= 0:
 		return fmt.Errorf("%w: a NUL", ErrRequest)
 	case p.Kind == pktline.End, p.Kind == pktline.Delim && q.args:
 		return fmt.Errorf("%w: a %s packet", ErrRequest, p.Kind)

@@ -93,15 +93,17 @@ func (p Packet) Append(b []byte) []byte {
 	if p.Kind != Data {
 		return fmt.Appendf(b, "%04x", int(p.Kind-Flush))
 	}
-	return AppendString(b, string(p.Payload))
+	return append(appendHead(b, len(p.Payload)), p.Payload...)
 }
 
 // AppendString appends a data packet to b. A text over MaxPayload is a bug.
-func AppendString(b []byte, text string) []byte {
-	if len(text) > MaxPayload {
+func AppendString(b []byte, text string) []byte { return append(appendHead(b, len(text)), text...) }
+
+func appendHead(b []byte, n int) []byte {
+	if n > MaxPayload {
 		panic("bug: pkt-line too long")
 	}
-	return append(fmt.Appendf(b, "%04x", len(text)+headSize), text...)
+	return fmt.Appendf(b, "%04x", n+headSize)
 }
 
 // AppendFlush appends a flush packet to b.

@@ -1,0 +1,178 @@
+package gitgate
+
+import (
+	"context"
+	"crypto/x509"
+	"io"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"aibox/internal/border/gitgate/push"
+	"aibox/internal/border/gitgate/upstream"
+)
+
+// Repo is one repository of the project's config and how to log in there.
+type Repo struct {
+	Remote string // host/path, checked by package config
+	Fetch  bool
+	Push   []string // patterns of branches
+	Login  Login
+}
+
+// Login is the host's login at a repository's server: SSH if it is set, else
+// HTTPS, where an empty Password means none.
+type Login struct {
+	User, Password string
+	SSH            *upstream.SSHLogin // one value for each server, however many repositories
+	Why            string             // why there is no login, one printable line
+}
+
+// Recorder notes what is passed on and what is refused for proxy.log. All its
+// texts are one printable line.
+type Recorder interface {
+	Passed(what string)
+	Refused(what, why string)
+	Failed(what, why string)
+}
+
+// Config is what a Gate needs. All of it comes from the host's side.
+type Config struct {
+	Repos    []Repo
+	Recorder Recorder
+	Dial     upstream.DialFunc // nil means upstream.SystemDial
+	RootCAs  *x509.CertPool    // read before confinement; nil means the system's
+	// Allowed tells whether the VM may reach a host through the proxy, port 443.
+	// nil means no host.
+	Allowed func(host string) bool
+	Logger  *slog.Logger // nil means none; never gets a login
+}
+
+// Gate serves connections of one VM. It is safe for concurrent use.
+type Gate struct {
+	config Config
+	repos  map[string]*repo // by Remote
+	hosts  []*upstream.SSHHost
+	server *http.Server
+
+	silence time.Duration
+}
+
+// repo is a repository with its server.
+type repo struct {
+	Repo
+	server upstream.Repository
+}
+
+func (r *repo) policy() push.Policy { return push.Policy{Remote: r.Remote, Push: r.Push} }
+
+// New returns a gate. It connects to nothing yet.
+func New(c Config) *Gate {
+	if c.Dial == nil {
+		c.Dial = upstream.SystemDial()
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.Recorder == nil {
+		c.Recorder = nobody{}
+	}
+	g := &Gate{config: c, repos: map[string]*repo{}, silence: silence}
+	transport := upstream.NewTransport(c.Dial, c.RootCAs)
+	hosts := map[*upstream.SSHLogin]*upstream.SSHHost{}
+	for _, r := range c.Repos {
+		g.repos[r.Remote] = &repo{r, g.serverOf(r, transport, hosts)}
+	}
+	g.server = &http.Server{
+		Handler:                      http.HandlerFunc(g.handle),
+		ReadHeaderTimeout:            headTime,
+		IdleTimeout:                  idleTime,
+		MaxHeaderBytes:               maxHead,
+		ErrorLog:                     log.New(io.Discard, "", 0), // it would hold what the VM sent
+		DisableGeneralOptionsHandler: true,
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, connKey{}, c)
+		},
+	}
+	return g
+}
+
+func (g *Gate) serverOf(r Repo, transport http.RoundTripper, hosts map[*upstream.SSHLogin]*upstream.SSHHost) upstream.Repository {
+	host, path, _ := strings.Cut(r.Remote, "/")
+	login := r.Login.SSH
+	if login == nil {
+		return &upstream.HTTPS{
+			Host: host, Path: path, User: r.Login.User, Password: r.Login.Password, Why: r.Login.Why, Transport: transport,
+		}
+	}
+	if hosts[login] == nil {
+		hosts[login] = upstream.NewSSHHost(g.config.Dial, *login)
+		g.hosts = append(g.hosts, hosts[login])
+	}
+	return upstream.SSH{Host: hosts[login], Path: path}
+}
+
+// Close ends the connections to SSH servers. Connections of the VM end by
+// themselves.
+func (g *Gate) Close() {
+	for _, h := range g.hosts {
+		h.Close()
+	}
+}
+
+type nobody struct{}
+
+func (nobody) Passed(string)          {}
+func (nobody) Refused(string, string) {}
+func (nobody) Failed(string, string)  {}
+
+// Serve answers the requests of one connection and returns once it is closed.
+func (g *Gate) Serve(conn net.Conn) {
+	c := &closing{Conn: conn, done: make(chan struct{})}
+	_ = g.server.Serve(&listener{conn: c})
+}
+
+// connKey finds a request's connection.
+type connKey struct{}
+
+// listener accepts one connection and then waits for its end.
+type listener struct {
+	conn     *closing
+	accepted bool
+}
+
+func (l *listener) Accept() (net.Conn, error) {
+	if !l.accepted {
+		l.accepted = true
+		return l.conn, nil
+	}
+	<-l.conn.done
+	return nil, io.EOF
+}
+
+func (l *listener) Close() error   { return nil }
+func (l *listener) Addr() net.Addr { return l.conn.LocalAddr() }
+
+// closing tells when a connection is closed.
+type closing struct {
+	net.Conn
+	once sync.Once
+	done chan struct{}
+}
+
+func (c *closing) Close() error {
+	defer c.once.Do(func() { close(c.done) })
+	return c.Conn.Close()
+}
+
+// abort ends the connection so that the VM sees a transfer that broke.
+func (c *closing) abort() {
+	if a, ok := c.Conn.(interface{ Abort() }); ok {
+		a.Abort()
+	}
+	_ = c.Close()
+}

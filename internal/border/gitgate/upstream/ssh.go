@@ -1,0 +1,172 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+)
+
+// SSHLogin is how the host logs in at one SSH server. The values are all that is
+// needed: nothing is read from files later.
+type SSHLogin struct {
+	User    string
+	Address string // host:port to connect to
+	Name    string // host:port by which the host key is known
+	HostKey ssh.HostKeyCallback
+	// Algorithms are those of the known host keys, so that the server proves
+	// itself by one of these.
+	Algorithms []string
+	// Signers gives the keys to try, at each login.
+	Signers func() ([]ssh.Signer, error)
+}
+
+// SSHHost is one server: a connection that its repositories share, made when it
+// is needed and again when it broke.
+type SSHHost struct {
+	login SSHLogin
+	dial  DialFunc
+
+	slots  chan struct{} // one for each session
+	lock   chan struct{} // holds client; a channel, so that waiting can end
+	client *ssh.Client
+}
+
+// NewSSHHost returns a server. Nothing is connected yet.
+func NewSSHHost(dial DialFunc, login SSHLogin) *SSHHost {
+	return &SSHHost{login: login, dial: dial, slots: make(chan struct{}, MaxSessions), lock: make(chan struct{}, 1)}
+}
+
+// Close ends the connection and its sessions.
+func (h *SSHHost) Close() {
+	h.lock <- struct{}{}
+	defer func() { <-h.lock }()
+	if h.client != nil {
+		_ = h.client.Close()
+		h.client = nil
+	}
+}
+
+// connect returns the connection, and whether it was there before.
+func (h *SSHHost) connect(ctx context.Context) (client *ssh.Client, reused bool, err error) {
+	select {
+	case h.lock <- struct{}{}:
+	case <-ctx.Done():
+		return nil, false, ctx.Err()
+	}
+	defer func() { <-h.lock }()
+	if h.client != nil {
+		return h.client, true, nil
+	}
+	client, err = h.logIn(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	h.client = client
+	go func() {
+		_ = client.Wait()
+		h.drop(client)
+	}()
+	return client, false, nil
+}
+
+// drop forgets a connection that is no longer good.
+func (h *SSHHost) drop(client *ssh.Client) {
+	_ = client.Close()
+	h.lock <- struct{}{}
+	defer func() { <-h.lock }()
+	if h.client == client {
+		h.client = nil
+	}
+}
+
+func (h *SSHHost) logIn(ctx context.Context) (*ssh.Client, error) {
+	ctx, cancel := context.WithTimeout(ctx, loginTime)
+	defer cancel()
+	conn, err := h.dial(ctx, "tcp", h.login.Address)
+	if err != nil {
+		return nil, failed("cannot reach the SSH server", err)
+	}
+	type result struct {
+		client *ssh.Client
+		err    error
+	}
+	done := make(chan result, 1)
+	go func() { // an agent that waits for its user knows no deadline
+		c, chans, reqs, err := ssh.NewClientConn(conn, h.login.Name, h.config())
+		if err != nil {
+			done <- result{nil, err}
+			return
+		}
+		done <- result{ssh.NewClient(c, chans, reqs), nil}
+	}()
+	select {
+	case r := <-done:
+		if r.err != nil {
+			_ = conn.Close()
+			return nil, loginError(r.err)
+		}
+		return r.client, nil
+	case <-ctx.Done():
+		_ = conn.Close()
+		return nil, failed("SSH login", ctx.Err())
+	}
+}
+
+func (h *SSHHost) config() *ssh.ClientConfig {
+	return &ssh.ClientConfig{
+		User:              h.login.User,
+		Auth:              []ssh.AuthMethod{ssh.PublicKeysCallback(h.login.Signers)},
+		HostKeyCallback:   h.checkHostKey,
+		HostKeyAlgorithms: h.login.Algorithms,
+		ClientVersion:     "SSH-2.0-aibox",
+	}
+}
+
+// hostKeyError tells a refused host key from other failures of a login.
+type hostKeyError struct{ error }
+
+func (e hostKeyError) Unwrap() error { return e.error }
+
+func (h *SSHHost) checkHostKey(name string, remote net.Addr, key ssh.PublicKey) error {
+	if err := h.login.HostKey(name, remote, key); err != nil {
+		return hostKeyError{fmt.Errorf("its host key %s is not the one that the host's known_hosts names: %w", ssh.FingerprintSHA256(key), err)}
+	}
+	return nil
+}
+
+func loginError(err error) error {
+	var bad hostKeyError
+	var negotiation *ssh.AlgorithmNegotiationError
+	var denied *ssh.ServerAuthError
+	switch {
+	case errors.As(err, &bad):
+		return failed("the SSH server is not trusted", bad)
+	case errors.As(err, &negotiation):
+		// A server whose key changed its type has none of the known ones.
+		return failed("the SSH server has no host key of a known type, or no common algorithm", negotiation)
+	case errors.As(err, &denied):
+		return errors.New("the SSH server refuses the host's keys")
+	case errors.Is(err, io.EOF):
+		return failed("SSH login", err)
+	}
+	return failed("SSH login failed", err)
+}
+
+// acquire takes one of the connection's sessions.
+func (h *SSHHost) acquire(ctx context.Context) error {
+	timer := time.NewTimer(waitTime)
+	defer timer.Stop()
+	select {
+	case h.slots <- struct{}{}:
+		return nil
+	case <-timer.C:
+		return fmt.Errorf("%d sessions with the SSH server are in use", MaxSessions)
+	case <-ctx.Done():
+		return failed("wait for the SSH server", ctx.Err())
+	}
+}

@@ -1,0 +1,118 @@
+package gitlogin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"aibox/internal/plain"
+	"aibox/internal/proc"
+)
+
+// credential asks git for the login of https://host/path, as git itself asks
+// before it connects.
+func (a *asker) credential(ctx context.Context, host, path string) (user, password string, err error) {
+	git, err := program(a.host.Git, "git")
+	if err != nil {
+		return "", "", err
+	}
+	in, err := stdin("protocol=https\nhost=" + host + "\npath=" + path + ".git\n\n")
+	if err != nil {
+		return "", "", err
+	}
+	defer in.Close()
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	// Output's errors may quote a helper, and its output is never in them.
+	out, err := proc.Output(ctx, proc.Cmd{
+		Name: "git credential fill", Path: git, Args: []string{"-c", "core.askPass=", "credential", "fill"},
+		Env: a.env, Dir: a.dir, Stdin: in,
+	})
+	if ctx.Err() != nil {
+		return "", "", fmt.Errorf("git has no login for https://%s within %s", host, askTime)
+	}
+	if err == nil {
+		user, password = parseCredential(string(out))
+	}
+	if password == "" {
+		return "", "", fmt.Errorf("git has no login for https://%s", host)
+	}
+	return user, password, nil
+}
+
+// parseCredential reads the lines of git's answer. A password that no header
+// can hold is none.
+func parseCredential(out string) (user, password string) {
+	for l := range strings.Lines(out) {
+		name, value, _ := strings.Cut(strings.TrimSuffix(l, "\n"), "=")
+		switch name {
+		case "username":
+			user = value
+		case "password":
+			password = value
+		case "quit":
+			if value == "1" || value == "true" {
+				return "", ""
+			}
+		}
+	}
+	if strings.ContainsAny(user, ":\x00\r") || strings.ContainsAny(password, "\x00\r") {
+		return "", ""
+	}
+	return user, password
+}
+
+// stdin is a file that holds text, at most a pipe's buffer.
+func stdin(text string) (*os.File, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer w.Close()
+	if len(text) > 4096 {
+		r.Close()
+		return nil, errors.New("question too long")
+	}
+	if _, err := w.WriteString(text); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// environment is what git, its helpers and ssh get of aibox's: all that helpers
+// may need to find the user's stores, and nothing that leads git to a
+// repository or any of them to a prompt.
+func environment(h Host) []string {
+	var env []string
+	for _, v := range h.Env {
+		name, _, _ := strings.Cut(v, "=")
+		drop := strings.HasPrefix(name, "GIT_") || name == "SSH_ASKPASS" || name == "SSH_ASKPASS_REQUIRE" || name == "HOME" ||
+			name == "DISPLAY" || name == "WAYLAND_DISPLAY" || name == "GPG_TTY" || strings.HasPrefix(name, "LC_") || name == "LANG"
+		if !drop {
+			env = append(env, v)
+		}
+	}
+	return append(env, "HOME="+h.Home, "LC_ALL=C",
+		"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GCM_INTERACTIVE=never", "GIT_OPTIONAL_LOCKS=0")
+}
+
+// emptyFolder makes a folder that is in no repository: git looks no further
+// than into it.
+func emptyFolder() (dir string, remove func(), err error) {
+	parent, err := os.MkdirTemp("", "aibox-git-")
+	if err != nil {
+		return "", nil, fmt.Errorf("make a folder to ask git in: %w", err)
+	}
+	dir = filepath.Join(parent, "empty")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return "", nil, fmt.Errorf("make a folder to ask git in: %w", err)
+	}
+	return dir, func() { _ = os.RemoveAll(parent) }, nil
+}
+
+// said is the end of what a program wrote, for a reason.
+func said(err error) string { return plain.LineMax(err.Error(), maxText) }
