@@ -209,6 +209,12 @@ func useTerminal(s *stage) error {
 	if _, _, err := term.GetSize(fd); err != nil {
 		return err
 	}
+	if _, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 1); err != nil {
+		return err
+	}
+	if _, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0); err != nil {
+		return err
+	}
 	return term.Restore(fd, old)
 }
 

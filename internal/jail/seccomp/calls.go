@@ -135,11 +135,12 @@ func files() group {
 	), whenOneOf("fcntl", 1, dupFD, getFD, setFD, getFL, setFL, dupFDCloexec))
 }
 
-// terminal is what raw mode and the window's size need. TIOCSTI and TIOCLINUX,
-// which type for the user, are among the many that it leaves out.
+// terminal is what raw mode, the window's size and waiting for a key need.
+// TIOCSTI and TIOCLINUX, which type for the user, are among the many that it
+// leaves out.
 func terminal() group {
 	const tcGets, tcSets, tcSetsW, tcSetsF, winSize = 0x5401, 0x5402, 0x5403, 0x5404, 0x5413
-	return group{whenOneOf("ioctl", 1, tcGets, tcSets, tcSetsW, tcSetsF, winSize)}
+	return append(names("poll", "ppoll"), whenOneOf("ioctl", 1, tcGets, tcSets, tcSetsW, tcSetsF, winSize))
 }
 
 // writing is what changes a file tree, by calls that Landlock limits all, and

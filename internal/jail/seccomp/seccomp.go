@@ -20,7 +20,8 @@ type Options struct {
 	// Internet allows new TCP and UDP sockets over IPv4 and IPv6 and what
 	// belongs to them. No option allows bind and listen, nor other sockets.
 	Internet bool
-	// Terminal allows reading and setting a terminal's modes and reading its size.
+	// Terminal allows reading and setting a terminal's modes, reading its size, and
+	// waiting for input.
 	Terminal bool
 	// List allows reading folders and opening files relative to one.
 	List bool

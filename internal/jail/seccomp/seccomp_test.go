@@ -89,8 +89,12 @@ func TestEveryCall(t *testing.T) {
 			t.Run(arch+"/"+name, func(t *testing.T) {
 				f, m := newFilter(t, o, machine), newMeaning(o, machine)
 				for nr := range uint32(500) {
+					conditional := slices.ContainsFunc(m.allowed[machine.SyscallNumbers[int(nr)]], func(w [][]condition) bool { return len(w) > 0 })
 					for i, v := range values {
 						for j := range values {
+							if !conditional && (i+j)%17 != 0 {
+								continue // arguments do not matter: a few will do
+							}
 							args := [6]uint64{v, values[j], values[(i+j)%len(values)], values[(i*7+j)%len(values)]}
 							got := f.run(uint32(machine.ID), nr, args)
 							if want := m.of(nr, args); got != want {
