@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"aibox/internal/hosts"
@@ -68,6 +69,10 @@ func (d *decoder) readPush(n *yaml.Node) []string {
 			d.fail(p, hint, "git: the push pattern %s %s", quote(p.Value), text)
 			continue
 		}
+		if slices.Contains(found, p.Value) {
+			d.fail(p, "remove one of the two", "git: the push pattern %s is listed twice", quote(p.Value))
+			continue
+		}
 		found = append(found, p.Value)
 	}
 	return found
@@ -89,6 +94,12 @@ func remoteMistake(s string) (text, hint string) {
 	}
 	if e, err := hosts.Parse(host); err != nil || e.Kind != hosts.Name || e.String() != host {
 		return fmt.Sprintf("%s does not begin with a host's name in lower case and without a port", quote(s)), example
+	}
+	if strings.HasPrefix(path, "~") {
+		return quote(s) + " names a user's home, which servers read in different ways", example
+	}
+	if len(path) > 400 {
+		return quote(s) + " has a path of more than 400 bytes", example
 	}
 	for _, part := range strings.Split(path, "/") {
 		if strings.Trim(part, ".") == "" || strings.HasPrefix(part, "-") || strings.Trim(part, pathLetters) != "" {

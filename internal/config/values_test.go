@@ -58,6 +58,8 @@ func TestValueMistakes(t *testing.T) {
 		{"git: [{remote: a.com/b}]", `1:7: git: "a.com/b" allows nothing | add fetch: true or push: [main]`},
 		{"git: [{remote: a.com/b, fetsh: true}]", `1:25: unknown key "fetsh" | did you mean "fetch"?`},
 		{"git: [{remote: 'https://a.com/b.git', fetch: true}]", `1:16: git: "https://a.com/b.git" is a URL | write "a.com/b"`},
+		{"git: [{remote: a.com/~me/b, fetch: true}]", `1:16: git: "a.com/~me/b" names a user's home, which servers read in different ways | write host and path, such as github.com/me/app`},
+		{"git: [{remote: a.com/b, push: [x, x]}]", `1:35: git: the push pattern "x" is listed twice | remove one of the two`},
 		{"git: [{remote: a.com/b.git, fetch: true}]", `1:16: git: "a.com/b.git" ends in .git | write "a.com/b"`},
 		{"git: [{remote: 'git@a.com/b', fetch: true}]", `1:16: git: "git@a.com/b" does not begin with a host's name in lower case and without a port | write host and path, such as github.com/me/app`},
 		{"git: [{remote: a.com/../b, fetch: true}]", `1:16: git: "a.com/../b" has a path of other than letters, digits and . _ - + ~ | write host and path, such as github.com/me/app`},
