@@ -57,6 +57,9 @@ type Boot struct {
 	Git       []Setting `json:"git,omitempty"`
 	GitBroker bool      `json:"git_broker,omitempty"`
 
+	// Task tells that the one session is TaskCommand, with its share at GuestTask.
+	Task bool `json:"task,omitempty"`
+
 	// SSHHostKey is this boot's private key in OpenSSH's PEM form and
 	// SSHClientKey the one accepted key in authorized_keys form.
 	SSHHostKey   string `json:"ssh_host_key"`
