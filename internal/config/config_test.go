@@ -67,9 +67,9 @@ func TestMistakes(t *testing.T) {
 		{"memory:\n", `1:8: memory must be a whole number of MiB, not nothing | write memory: 2048`},
 		{"memory: [1]\n", `1:9: memory must be a whole number of MiB, not a list | write memory: 2048`},
 		{"memory: !x 1\n", `1:9: memory must be a whole number of MiB, not a value with the tag "!x" | write memory: 2048`},
-		{"cpus: 0\n", `1:7: cpus is 0, but must be 1 to 255 | write cpus: 2`},
-		{"cpus: 10000\n", `1:7: cpus is 10000, but must be 1 to 255 | write cpus: 2`},
-		{"cpus: -1\n", `1:7: cpus is -1, but must be 1 to 255 | write cpus: 2`},
+		{"cpus: 0\n", `1:7: cpus is 0, but must be 1 to 64 | write cpus: 2`},
+		{"cpus: 10000\n", `1:7: cpus is 10000, but must be 1 to 64 | write cpus: 2`},
+		{"cpus: -1\n", `1:7: cpus is -1, but must be 1 to 64 | write cpus: 2`},
 		{"disk: 0\n", `1:7: disk is 0, but must be 1 to 8192 GiB | write disk: 16`},
 		// Switches.
 		{"ide: yes\n", `1:6: ide must be true or false, not the text "yes" | write ide: true or ide: false`},

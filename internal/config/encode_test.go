@@ -24,7 +24,7 @@ func filled(t *testing.T) Settings {
 		case *int:
 			*f += 300
 			if name == "CPUs" {
-				*f = 77
+				*f = 33
 			}
 		case *bool:
 			*f = !*f

@@ -63,6 +63,9 @@ func plainFile(path string, info fs.FileInfo) error {
 
 func readError(path string, err error) error {
 	switch cause := cause(err); {
+	case errors.Is(err, fs.ErrNotExist) && isLink(path):
+		return fault.New(fault.Config, "remove the link, the next run writes a new config: rm "+fault.ShellQuote(path),
+			"config %q is a link that leads to nothing", path)
 	case errors.Is(err, fs.ErrNotExist):
 		return fault.New(fault.Config, "the first aibox run in the project writes it", "config %q: %w", path, cause)
 	case errors.Is(err, fs.ErrPermission):
@@ -70,6 +73,11 @@ func readError(path string, err error) error {
 	default:
 		return fault.New(fault.Config, "", "config %q cannot be read: %w", path, cause)
 	}
+}
+
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
 // cause drops the operation and the path from an error of package os, since

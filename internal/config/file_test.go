@@ -22,6 +22,7 @@ func TestLoadRefusesWhatIsNoFile(t *testing.T) {
 	}
 	must(os.Mkdir(filepath.Join(dir, "folder"), 0o700))
 	must(os.Symlink("folder", filepath.Join(dir, "link-to-folder")))
+	must(os.Symlink("nothing", filepath.Join(dir, "dangling")))
 	must(os.Symlink("loop", filepath.Join(dir, "loop")))
 	must(os.WriteFile(filepath.Join(dir, "big"), []byte(strings.Repeat("#\n", MaxSize)), 0o600))
 	must(os.WriteFile(filepath.Join(dir, "utf16"), []byte("\xff\xfea\x00"), 0o600))
@@ -29,6 +30,7 @@ func TestLoadRefusesWhatIsNoFile(t *testing.T) {
 		"missing":        "no such file or directory",
 		"folder":         "is a folder, not a file",
 		"link-to-folder": "is a folder, not a file",
+		"dangling":       "is a link that leads to nothing",
 		"loop":           "too many levels of symbolic links",
 		"/dev/zero":      "is a device, not a file",
 		"big":            "the file has 1048577 bytes, at most 1048576 are read",

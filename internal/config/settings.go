@@ -62,8 +62,8 @@ type Remote struct {
 // Limits of the numbers in a config and of the flags that override them.
 const (
 	MinMemory, MaxMemory = 256, 1 << 20 // MiB
-	MinCPUs, MaxCPUs     = 1, 255
-	MinDisk, MaxDisk     = 1, 8192 // GiB
+	MinCPUs, MaxCPUs     = 1, 64        // the VM's kernel is built for no more
+	MinDisk, MaxDisk     = 1, 8192      // GiB
 )
 
 // Limits of the lists in a config.
