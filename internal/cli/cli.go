@@ -13,6 +13,8 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strconv"
+	"strings"
 
 	"aibox/internal/cli/console"
 	"aibox/internal/fault"
@@ -86,6 +88,9 @@ only the hosts that the project's config allows.`,
 	root.SetOut(a.out)
 	root.SetErr(a.std.Err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if n := (*strconv.NumError)(nil); errors.As(err, &n) {
+			err = errors.New(strings.Replace(err.Error(), n.Error(), "it is no whole number", 1))
+		}
 		return fault.New(fault.Usage, cmd.CommandPath()+" --help lists the flags", "%w", err)
 	})
 	for _, add := range []func() *cobra.Command{

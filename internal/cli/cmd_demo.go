@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -93,19 +92,13 @@ func prepareDemo(state string, q demo.RunRequest) (project.Kept, error) {
 }
 
 func (d *demoVM) session(ctx context.Context, state string, q demo.RunRequest) (result demo.RunResult, err error) {
-	image := d.image
-	if image != "" {
-		if image, err = filepath.Abs(image); err != nil {
-			return result, err
-		}
-	}
 	words := make([]string, len(q.Command))
 	for i, w := range q.Command {
 		words[i] = fault.ShellQuote(w)
 	}
 	said := &lastLines{}
 	exit, report, err := d.app.machine.copyVM(ctx, vmrun.Request{
-		Dir: q.Dir, Home: d.app.machine.home, State: state, Image: image, Command: strings.Join(words, " "),
+		Dir: q.Dir, Home: d.app.machine.home, State: state, Image: d.image, Command: strings.Join(words, " "),
 		NoSandbox: d.noSandbox, Timings: d.timings, Upstream: q.Upstream, APIKey: q.Key,
 	}, q.Stdout, io.MultiWriter(q.Stderr, said))
 	if err != nil {
