@@ -15,7 +15,11 @@ func backend(o Options, log *slog.Logger) vm.Backend {
 }
 
 func startFileServer(ctx context.Context, folders []share.Folder, log *slog.Logger) (fileServer, error) {
-	return virtiofs.Start(ctx, folders, virtiofs.Options{Log: log})
+	s, err := virtiofs.Start(ctx, folders, virtiofs.Options{Log: log})
+	if err != nil {
+		return nil, err // and no interface around a nil server
+	}
+	return s, nil
 }
 
 // accelerationNotice says in one line that the VM is slow, and why.

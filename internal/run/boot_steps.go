@@ -9,7 +9,6 @@ import (
 	"aibox/internal/border/control"
 	"aibox/internal/border/link"
 	"aibox/internal/border/terminal"
-	"aibox/internal/fault"
 	"aibox/internal/vm"
 )
 
@@ -50,7 +49,7 @@ func (b *box) startMachine(ctx context.Context) error {
 
 // connect waits for init's hello.
 func (b *box) connect(ctx context.Context) error {
-	opts := link.Options{Handlers: b.services.handlers(b.over), Log: b.log, HelloTimeout: bootTimeout}
+	opts := link.Options{Handlers: b.services.handlers(b.over), Log: b.log, HelloTimeout: b.o.BootTimeout}
 	type result struct {
 		link *link.Link
 		err  error
@@ -96,7 +95,7 @@ func (b *box) boot(ctx context.Context) error {
 	case conn := <-b.services.control:
 		message := bootMessage(b.p.settings, b.p.resolved, b.p.identity, b.keys, b.o.ExtraEnv, time.Now())
 		if b.control, err = control.Start(ctx, conn, message); err != nil {
-			return bootError(err)
+			return err
 		}
 	case <-b.link.Done():
 		return errors.New("the VM ended before it asked what to boot")
@@ -106,14 +105,6 @@ func (b *box) boot(ctx context.Context) error {
 	b.times.guest = b.control.Steps()
 	b.undo.push(b.powerOff)
 	return nil
-}
-
-func bootError(err error) error {
-	var failed *control.FailedError
-	if errors.As(err, &failed) {
-		return fault.New(fault.Failed, "", "the VM could not boot: %w", err)
-	}
-	return err
 }
 
 // powerOff asks the VM to end and gives it some time; the machine's undo kills it.

@@ -3,6 +3,7 @@ package run
 import (
 	"net/url"
 	"os"
+	"time"
 
 	"aibox/internal/border/egress"
 )
@@ -31,6 +32,10 @@ type Options struct {
 	// is lost is printed.
 	Lax     bool
 	Timings bool // print how long each phase of the start took
+
+	// BootTimeout bounds the time from the file server's start to a VM that
+	// takes sessions; three minutes by default.
+	BootTimeout time.Duration
 
 	// Terminal connects the session to the terminal at Stdin. Without it the
 	// three files are the command's own, kept apart.

@@ -3,8 +3,10 @@ package run
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"aibox/internal/config"
@@ -118,6 +120,9 @@ func (p *prepared) override(o Options) error {
 func (p *prepared) openMounts(place project.Place, undo *undo) error {
 	p.folders = []share.Folder{{Name: shareProject, Dir: p.project.Dir}}
 	for i, m := range p.resolved.Mounts {
+		if _, err := os.Stat(m.Host); errors.Is(err, fs.ErrNotExist) {
+			return fault.New(fault.Config, `make it, or remove the line under "mounts": aibox config edit`, "mounts: the folder %q does not exist", m.Host)
+		}
 		folder, err := place.OpenMount(m.Host)
 		if err != nil {
 			return fmt.Errorf("mounts: %s: %w", m, err)

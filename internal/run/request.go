@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"sync"
+	"time"
 
 	"aibox/internal/border/egress"
 )
@@ -35,6 +36,8 @@ type Request struct {
 	// TestOnlyHosts replaces the resolver: the addresses of each name, one list
 	// after the other at each look-up, the last one for all further ones.
 	TestOnlyHosts map[string][][]string
+	// TestOnlyBootTimeout is for kernels that hang.
+	TestOnlyBootTimeout time.Duration
 }
 
 // ReadRequest reads a Request and returns the options it stands for, with the
@@ -49,7 +52,8 @@ func ReadRequest(r io.Reader) (Options, error) {
 	o := Options{
 		Dir: q.Dir, Home: q.Home, State: q.State, Image: q.Image, Command: q.Command, Resume: q.Resume, Terminal: q.Terminal,
 		Memory: q.Memory, CPUs: q.CPUs,
-		NoSandbox: q.NoSandbox, Timings: q.Timings, APIKey: q.APIKey, ExtraEnv: q.ExtraEnv,
+		BootTimeout: q.TestOnlyBootTimeout,
+		NoSandbox:   q.NoSandbox, Timings: q.Timings, APIKey: q.APIKey, ExtraEnv: q.ExtraEnv,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	}
 	if q.Report != 0 {

@@ -12,7 +12,6 @@ import (
 	"aibox/internal/border/control"
 	"aibox/internal/border/link"
 	"aibox/internal/border/terminal"
-	"aibox/internal/fault"
 	"aibox/internal/vm"
 )
 
@@ -27,7 +26,7 @@ const (
 	phaseSession = "session, up to the first output"
 )
 
-// bootTimeout bounds everything from the start of the machine to a session.
+// bootTimeout is enough for software emulation on a busy machine.
 const bootTimeout = 3 * time.Minute
 
 // box is one VM on one project, being started, used and stopped.
@@ -88,7 +87,7 @@ func (b *box) start(ctx context.Context) error {
 	b.times.mark(phasePrepare)
 	b.undo.push(func() { close(b.over) })
 
-	ctx, cancel := context.WithTimeoutCause(ctx, bootTimeout, fault.New(fault.Failed, "look at "+b.p.kept.ConsoleLog(), "the VM did not boot within %v", bootTimeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, b.o.BootTimeout, fmt.Errorf("the VM did not boot within %v", b.o.BootTimeout))
 	defer cancel()
 	defer b.progress("starting the VM …")()
 	for _, step := range []struct {
@@ -133,8 +132,15 @@ func (b *box) reason(ctx context.Context, err error) error {
 			return fmt.Errorf("the VM was stopped: %w", violation)
 		}
 	}
-	if b.machine != nil && b.machineEnds() && b.machine.Err() != nil {
+	if b.machine == nil {
+		return err
+	}
+	ended := b.machineEnds()
+	if ended && b.machine.Err() != nil {
 		return b.machine.Err()
+	}
+	if b.control == nil {
+		return b.unbooted(err, ended)
 	}
 	return err
 }
@@ -196,6 +202,9 @@ func (b *box) report(w io.Writer) {
 }
 
 func (o Options) withDefaults() Options {
+	if o.BootTimeout == 0 {
+		o.BootTimeout = bootTimeout
+	}
 	if o.Dir == "" {
 		o.Dir = "."
 	}

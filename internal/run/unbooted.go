@@ -1,0 +1,51 @@
+package run
+
+import (
+	"errors"
+	"io"
+	"os"
+	"strings"
+
+	"aibox/internal/fault"
+	"aibox/internal/plain"
+)
+
+// maxConsoleEnd bounds how much of the console is read for its last line.
+const maxConsoleEnd = 4 << 10
+
+// unbooted explains the end of a VM that gave no reason before it had booted: by
+// the last line of its console, where there is one.
+func (b *box) unbooted(err error, ended bool) error {
+	if ended {
+		err = errors.New("the VM ended before it had booted")
+	}
+	if failed := (*fault.Error)(nil); errors.As(err, &failed) {
+		return err
+	}
+	log := b.p.kept.ConsoleLog()
+	b.machine.Kill() // so that the console is complete
+	line := lastLine(log)
+	if line == "" {
+		return fault.New(fault.Failed, "if the image's kernel is damaged, build it again: make image; or name another one: --image DIR",
+			"%w, and its console is empty", err)
+	}
+	return fault.New(fault.Failed, "the VM's console is in "+fault.ShellQuote(log), "%w; the last line of its console: %s", err, line)
+}
+
+// lastLine returns the last line with text of a log that the VM fills, printable,
+// or "".
+func lastLine(path string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	end, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return ""
+	}
+	text := make([]byte, min(end, maxConsoleEnd))
+	n, _ := f.ReadAt(text, end-int64(len(text))) // a shorter text is as good
+	lines := strings.Split(strings.TrimSpace(string(text[:n])), "\n")
+	return plain.Line(strings.TrimSpace(lines[len(lines)-1]))
+}
