@@ -57,6 +57,9 @@ func (f *fakeServer) Exchange(ctx context.Context, _ upstream.Service, body io.R
 	if err == nil {
 		_, err = io.Copy(io.Discard, body)
 	}
+	if err != nil {
+		return nil, err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.bodies, f.sizes = append(f.bodies, kept), append(f.sizes, size)
@@ -64,7 +67,7 @@ func (f *fakeServer) Exchange(ctx context.Context, _ upstream.Service, body io.R
 	if answer == nil {
 		answer = strings.NewReader("0000")
 	}
-	return io.NopCloser(answer), err
+	return io.NopCloser(answer), nil
 }
 
 // fakeGate is a gate to one fake server.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/x509"
 	"io"
-	"log"
 	"log/slog"
 	"net"
 	"net/http"
@@ -92,7 +91,7 @@ func New(c Config) *Gate {
 		ReadHeaderTimeout:            headTime,
 		IdleTimeout:                  idleTime,
 		MaxHeaderBytes:               maxHead,
-		ErrorLog:                     log.New(io.Discard, "", 0), // it would hold what the VM sent
+		ErrorLog:                     slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // it would hold what the VM sent
 		DisableGeneralOptionsHandler: true,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			return context.WithValue(ctx, connKey{}, c)

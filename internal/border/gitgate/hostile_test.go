@@ -84,7 +84,10 @@ func TestProbes(t *testing.T) {
 func pack(t *testing.T, body string) string {
 	t.Helper()
 	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
+	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, err := z.Write([]byte(body)); err != nil {
 		t.Fatal(err)
 	}

@@ -21,12 +21,15 @@ type session struct {
 	in     io.WriteCloser
 	out    *bufio.Reader
 	stderr *capped
-	close  func()
+	exited chan struct{} // closed once the server has closed the session
+	// close gives the session back. With leave it lets the program end by
+	// itself, which has nothing more to do.
+	close func(leave bool)
 }
 
-// Close ends the program and gives the session back.
+// Close ends the program.
 func (s *session) Close() error {
-	s.close()
+	s.close(false)
 	return nil
 }
 
@@ -42,16 +45,25 @@ func (h *SSHHost) open(ctx context.Context, service Service, path string) (*sess
 		return nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = s.ssh.Close() })
-	s.close = sync.OnceFunc(func() {
-		stop()
-		_ = s.ssh.Close()
-		<-h.slots
-	})
+	var once sync.Once
+	s.close = func(leave bool) {
+		once.Do(func() {
+			stop()
+			if !leave {
+				_ = s.ssh.Close()
+			}
+			go func() { // the server counts the session until its program has ended
+				s.waitExit()
+				_ = s.ssh.Close()
+				<-h.slots
+			}()
+		})
+	}
 	return s, nil
 }
 
 func (h *SSHHost) tryOpen(ctx context.Context, service Service, path string) (*session, error) {
-	for {
+	for tries := 1; ; tries++ {
 		client, reused, err := h.connect(ctx)
 		if err != nil {
 			return nil, err
@@ -63,13 +75,25 @@ func (h *SSHHost) tryOpen(ctx context.Context, service Service, path string) (*s
 			return s, nil
 		case ctx.Err() != nil:
 			return nil, failed("open a session at the SSH server", ctx.Err())
-		case errors.As(err, &refused):
+		case errors.As(err, &refused) && tries == maxOpens:
 			return nil, failed("the SSH server opens no session", err)
+		case errors.As(err, &refused): // it may take fewer at once, or not have noticed an end yet
+			wait(ctx, time.Duration(tries)*openPause)
+			continue
 		}
 		h.drop(client)
 		if !reused {
 			return nil, failed("open a session at the SSH server", err)
 		}
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
 	}
 }
 
@@ -104,12 +128,16 @@ func start(client *ssh.Client, service Service, path string) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &session{ssh: raw, stderr: &capped{}}
+	s := &session{ssh: raw, stderr: &capped{}, exited: make(chan struct{})}
 	raw.Stderr = s.stderr
 	if err := s.run(service, path); err != nil {
 		_ = raw.Close()
 		return nil, err
 	}
+	go func() {
+		_ = raw.Wait()
+		close(s.exited)
+	}()
 	return s, nil
 }
 
@@ -132,16 +160,19 @@ func (s *session) run(service Service, path string) error {
 	return s.ssh.Start(command)
 }
 
-// failure says why a program answered nothing.
-func (s *session) failure() error {
-	exit := make(chan error, 1)
-	go func() { exit <- s.ssh.Wait() }()
+// waitExit waits for the program's end, for a moment.
+func (s *session) waitExit() {
 	timer := time.NewTimer(exitTime)
 	defer timer.Stop()
 	select {
-	case <-exit:
+	case <-s.exited:
 	case <-timer.C:
 	}
+}
+
+// failure says why a program answered nothing.
+func (s *session) failure() error {
+	s.waitExit()
 	if text := s.stderr.last(); text != "" {
 		return fmt.Errorf("the SSH server says: %s", text)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -142,14 +143,13 @@ func (h *SSHHost) checkHostKey(name string, remote net.Addr, key ssh.PublicKey) 
 func loginError(err error) error {
 	var bad hostKeyError
 	var negotiation *ssh.AlgorithmNegotiationError
-	var denied *ssh.ServerAuthError
 	switch {
 	case errors.As(err, &bad):
 		return failed("the SSH server is not trusted", bad)
 	case errors.As(err, &negotiation):
 		// A server whose key changed its type has none of the known ones.
 		return failed("the SSH server has no host key of a known type, or no common algorithm", negotiation)
-	case errors.As(err, &denied):
+	case strings.Contains(err.Error(), "unable to authenticate"): // an error without a type
 		return errors.New("the SSH server refuses the host's keys")
 	case errors.Is(err, io.EOF):
 		return failed("SSH login", err)

@@ -23,7 +23,7 @@ func (r SSH) Advertise(ctx context.Context, service Service) (io.ReadCloser, err
 		return nil, err
 	}
 	if err := s.answers(); err != nil {
-		s.close()
+		s.close(false)
 		return nil, err
 	}
 	return joined{s.out, &parting{s: s}}, nil
@@ -43,8 +43,12 @@ func (s *session) answers() error {
 type parting struct{ s *session }
 
 func (p *parting) Close() error {
-	_, _ = p.s.in.Write(pktline.AppendFlush(nil))
-	return p.s.Close()
+	if _, err := p.s.in.Write(pktline.AppendFlush(nil)); err != nil {
+		return p.s.Close()
+	}
+	_ = p.s.in.Close()
+	p.s.close(true)
+	return nil
 }
 
 // Exchange starts the service anew, skips its offer, and sends the request.
@@ -54,7 +58,7 @@ func (r SSH) Exchange(ctx context.Context, service Service, body io.Reader, _ in
 		return nil, err
 	}
 	if err := s.skipOffer(service); err != nil {
-		s.close()
+		s.close(false)
 		return nil, err
 	}
 	a := &answer{session: s}
@@ -129,6 +133,7 @@ func (a *answer) Read(b []byte) (int, error) {
 	case errors.Is(err, io.EOF) && !a.some:
 		return n, a.failure()
 	case errors.Is(err, io.EOF):
+		a.close(true)
 		return n, io.EOF
 	}
 	return n, failed("read from the SSH server", err)
