@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // The test binary plays the programs that the tests start.
@@ -61,6 +63,9 @@ func play(role string) int {
 		for {
 			os.Stdout.Write(make([]byte, 4096))
 		}
+	case "key":
+		_, err := unix.KeyctlSearch(unix.KEY_SPEC_SESSION_KEYRING, "user", arg, 0)
+		fmt.Println(err == nil)
 	case "parent":
 		return parent(arg)
 	case "gated":

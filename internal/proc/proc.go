@@ -86,6 +86,9 @@ func start(cmd Cmd) (*Process, error) {
 		if err := keepFilesIn(); err != nil {
 			return nil, fmt.Errorf("close inherited files: %w", err)
 		}
+		if err := leaveKeys(); err != nil {
+			return nil, fmt.Errorf("leave the user's keys: %w", err)
+		}
 		return os.StartProcess(cmd.Path, append([]string{cmd.Path}, cmd.Args...), attr)
 	})
 	if err != nil {

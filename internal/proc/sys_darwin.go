@@ -16,6 +16,9 @@ func sysAttributes(cmd Cmd) (*syscall.SysProcAttr, error) {
 	return &syscall.SysProcAttr{Setsid: true}, nil
 }
 
+// leaveKeys has nothing to do: this system has no keyrings that are inherited.
+func leaveKeys() error { return nil }
+
 // keepFilesIn has nothing to do yet: nothing is started on this system.
 func keepFilesIn() error { return nil }
 

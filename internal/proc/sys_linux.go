@@ -29,6 +29,17 @@ func keepFilesIn() error {
 	return unix.CloseRange(firstFD, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
 }
 
+// leaveKeys gives the thread, and so what it starts, a session keyring of its
+// own: the user's can hold credentials, and no namespace hides it. A machine
+// without keyrings, or a container that forbids them, has nothing to leave.
+func leaveKeys() error {
+	_, err := unix.KeyctlInt(unix.KEYCTL_JOIN_SESSION_KEYRING, 0, 0, 0, 0)
+	if err == unix.ENOSYS || err == unix.EPERM {
+		return nil
+	}
+	return err
+}
+
 func same(id int) []syscall.SysProcIDMap {
 	return []syscall.SysProcIDMap{{ContainerID: id, HostID: id, Size: 1}}
 }

@@ -1,0 +1,34 @@
+package proc
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestChildHasNoneOfTheUsersKeys(t *testing.T) {
+	runtime.LockOSThread() // a session keyring belongs to a thread; never unlocked
+	if _, err := unix.KeyctlInt(unix.KEYCTL_JOIN_SESSION_KEYRING, 0, 0, 0, 0); err == unix.ENOSYS || err == unix.EPERM {
+		t.Skipf("no keyrings here: %v", err)
+	}
+	name := fmt.Sprintf("aibox-test-%d", os.Getpid())
+	if _, err := unix.AddKey("user", name, []byte("secret"), unix.KEY_SPEC_SESSION_KEYRING); err != nil {
+		t.Fatal(err)
+	}
+	cmd := self("key " + name)
+	control := exec.Command(cmd.Path)
+	control.Env = cmd.Env
+	if out, err := control.Output(); err != nil || string(out) != "true\n" {
+		t.Fatalf("a child that was not started by this package: %q, %v", out, err)
+	}
+	out, err := Output(context.Background(), cmd)
+	if err != nil || strings.TrimSpace(string(out)) != "false" {
+		t.Errorf("the child finds the key: %q, %v", out, err)
+	}
+}
