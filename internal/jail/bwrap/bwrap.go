@@ -24,7 +24,7 @@ const (
 type Bind struct {
 	// Source is the host's path. It is not used when FD is set.
 	Source string
-	// FD is the child's number of an open folder, see proc.Handover. Bubblewrap checks
+	// FD is the child's number of an open folder or file, see proc.Handover. Bubblewrap checks
 	// after mounting that it mounted this very folder, so a path that was swapped in
 	// between cannot be shown. A Device has no FD.
 	FD     int

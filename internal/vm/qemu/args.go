@@ -15,6 +15,9 @@ type Line struct {
 	Memory, CPUs int
 
 	Kernel, RootDisk, StateDisk, Shares, Link, Console int
+	// RootPath is where the sandbox shows the root disk read-only, without which
+	// QEMU gets it as an open file.
+	RootPath string
 
 	KernelArgs []string
 }
@@ -34,7 +37,7 @@ func Args(l Line) []string {
 	}
 	// -kernel takes no file set; the number's own path leads to the sealed copy.
 	a = append(a, "-kernel", "/proc/self/fd/"+strconv.Itoa(l.Kernel), "-append", kernelLine(l.KernelArgs))
-	a = append(a, rootDisk(l.RootDisk)...)
+	a = append(a, rootDisk(l)...)
 	if l.StateDisk >= 0 {
 		a = append(a, stateDisk(l.StateDisk)...)
 	}
@@ -70,13 +73,16 @@ func kernelLine(more []string) string {
 }
 
 // rootDisk is the first disk, /dev/vda.
-func rootDisk(fd int) []string {
-	return []string{
-		"-add-fd", fmt.Sprintf("fd=%d,set=1", fd),
-		"-blockdev", "driver=file,node-name=root-file,filename=/dev/fdset/1,read-only=on",
-		"-blockdev", "driver=raw,node-name=root,file=root-file,read-only=on",
-		"-device", "virtio-blk-device,drive=root",
+func rootDisk(l Line) (a []string) {
+	name := l.RootPath
+	if name == "" {
+		name = "/dev/fdset/1"
+		a = []string{"-add-fd", fmt.Sprintf("fd=%d,set=1", l.RootDisk)}
 	}
+	return append(a,
+		"-blockdev", "driver=file,node-name=root-file,filename="+name+",read-only=on",
+		"-blockdev", "driver=raw,node-name=root,file=root-file,read-only=on",
+		"-device", "virtio-blk-device,drive=root")
 }
 
 // stateDisk is the second disk, /dev/vdb. What the guest discards or zeroes

@@ -11,7 +11,7 @@ import (
 
 func TestArgs(t *testing.T) {
 	for name, l := range map[string]Line{
-		"tcg": {Memory: 2048, CPUs: 2, Kernel: 3, RootDisk: 4, StateDisk: 5, Shares: 6, Link: 7, Console: 8,
+		"tcg": {Memory: 2048, CPUs: 2, Kernel: 3, RootDisk: 4, RootPath: rootPath, StateDisk: 5, Shares: 6, Link: 7, Console: 8,
 			KernelArgs: []string{"aibox.x=1"}},
 		"kvm-least": {KVM: true, Memory: 256, CPUs: 1, Kernel: 3, RootDisk: 4, StateDisk: -1, Shares: -1, Link: 5, Console: 6},
 	} {

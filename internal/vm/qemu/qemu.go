@@ -22,11 +22,17 @@ type Backend struct {
 	// NoSandbox runs QEMU without bubblewrap, for debugging. QEMU's own seccomp
 	// filter stays on.
 	NoSandbox bool
+	// StandIn is a static program that is started in QEMU's place, with QEMU's
+	// arguments and files and in its sandbox: tests attack from there.
+	StandIn string
 	// Log gets the command line; nil for none.
 	Log *slog.Logger
 
 	program string // for tests: instead of the one in PATH
 }
+
+// rootPath is the root disk in the sandbox.
+const rootPath = "/os.ext4"
 
 // programName is the only one that knows how to run an amd64 guest.
 const programName = "qemu-system-x86_64"
@@ -50,15 +56,18 @@ func (b Backend) Start(ctx context.Context, spec vm.Spec) (vm.Machine, error) {
 	defer ends.closeGuest()
 	kvm := Acceleration().KVM
 	var files proc.Handover
-	args := Args(Line{
+	line := Line{
 		KVM: kvm, Memory: spec.Memory, CPUs: spec.CPUs,
 		Kernel: files.Give("kernel", spec.Kernel), RootDisk: files.Give("root disk", spec.RootDisk),
 		StateDisk: files.Give("state disk", spec.StateDisk), Shares: files.Give("shares", spec.Shares),
 		Link: files.Give("link", ends.guestLink), Console: files.Give("console", ends.guestConsole),
 		KernelArgs: spec.KernelArgs,
-	})
-	b.logger().Debug("start qemu", "program", program, "args", args, "files", files.String())
-	p, err := b.launch(ctx, program, args, &files, kvm)
+	}
+	if !b.NoSandbox {
+		line.RootPath = rootPath
+	}
+	b.logger().Debug("start qemu", "program", program, "args", Args(line), "files", files.String())
+	p, err := b.launch(ctx, program, line, &files)
 	if err != nil {
 		ends.closeHost()
 		return nil, err
@@ -66,19 +75,28 @@ func (b Backend) Start(ctx context.Context, spec vm.Spec) (vm.Machine, error) {
 	return newMachine(p, ends.link, ends.console, spec.Console), nil
 }
 
-func (b Backend) launch(ctx context.Context, program string, args []string, files *proc.Handover, kvm bool) (*proc.Process, error) {
+func (b Backend) launch(ctx context.Context, program string, line Line, files *proc.Handover) (*proc.Process, error) {
 	if b.NoSandbox {
-		return proc.Start(proc.Cmd{Name: "qemu", Path: program, Args: args, Files: files.Files()})
+		if b.StandIn != "" {
+			program = b.StandIn
+		}
+		return proc.Start(proc.Cmd{Name: "qemu", Path: program, Args: Args(line), Files: files.Files()})
 	}
 	wrap, err := bwrap.Find()
 	if err != nil {
 		return nil, err
 	}
-	s, err := sandbox(ctx, program, kvm)
+	s, err := sandbox(ctx, program, line.KVM)
 	if err != nil {
 		return nil, err
 	}
-	s.Args = args
+	s.Args = Args(line)
+	// The file is the user's, who may open it again for writing by its number's
+	// path, or first change its mode. Behind a read-only mount QEMU can neither.
+	s.Binds = append(s.Binds, bwrap.Bind{FD: line.RootDisk, Dest: line.RootPath})
+	if b.StandIn != "" {
+		s.Held = append(s.Held, bwrap.Bind{Source: b.StandIn, Dest: s.Program})
+	}
 	return s.Start(wrap, "qemu", files, nil)
 }
 
