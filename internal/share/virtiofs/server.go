@@ -22,6 +22,9 @@ type Options struct {
 	// Bundle is the folder with a virtiofsd and its own libraries that is used
 	// where the machine has none; DefaultBundle if empty.
 	Bundle string
+	// StandIn is a static program that is started in virtiofsd's place, with its
+	// arguments and files and in its sandbox: tests attack from there.
+	StandIn string
 	// Log gets the command line; nil for none.
 	Log *slog.Logger
 }
@@ -50,6 +53,9 @@ func Start(ctx context.Context, folders []share.Folder, o Options) (*Server, err
 	program, err := find(ctx, bundle)
 	if err != nil {
 		return nil, err
+	}
+	if o.StandIn != "" {
+		program.Held = append(program.Held, bwrap.Bind{Source: o.StandIn, Dest: program.Program})
 	}
 	listener, socket, err := listen()
 	if err != nil {
