@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -13,14 +12,14 @@ import (
 )
 
 func TestChildHasNoneOfTheUsersKeys(t *testing.T) {
-	runtime.LockOSThread() // a session keyring belongs to a thread; never unlocked
-	if _, err := unix.KeyctlInt(unix.KEYCTL_JOIN_SESSION_KEYRING, 0, 0, 0, 0); err == unix.ENOSYS || err == unix.EPERM {
-		t.Skipf("no keyrings here: %v", err)
-	}
 	name := fmt.Sprintf("aibox-test-%d", os.Getpid())
-	if _, err := unix.AddKey("user", name, []byte("secret"), unix.KEY_SPEC_SESSION_KEYRING); err != nil {
+	id, err := unix.AddKey("user", name, []byte("secret"), unix.KEY_SPEC_SESSION_KEYRING)
+	if err == unix.ENOSYS || err == unix.EPERM {
+		t.Skipf("no keyrings here: %v", err)
+	} else if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _, _ = unix.KeyctlInt(unix.KEYCTL_INVALIDATE, id, 0, 0, 0) })
 	cmd := self("key " + name)
 	control := exec.Command(cmd.Path)
 	control.Env = cmd.Env
