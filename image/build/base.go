@@ -105,8 +105,9 @@ func (j *job) stream(w io.Writer) (*rootdisk.Content, error) {
 // ourFiles maps names in the guest to the files that become them.
 func (j *job) ourFiles() (map[string]string, error) {
 	ours := map[string]string{
-		rootdisk.Claude:    filepath.Join(j.results[stepClaude], claudeFile),
-		rootdisk.RunPrompt: j.file(promptsDir + "/run.md"),
+		rootdisk.Claude:     filepath.Join(j.results[stepClaude], claudeFile),
+		rootdisk.RunPrompt:  j.file(promptsDir + "/run.md"),
+		rootdisk.TaskPrompt: j.file(promptsDir + "/task.md"),
 	}
 	root := j.file(overlayDir)
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {

@@ -138,6 +138,7 @@ func required(test bool) map[string]int {
 		Init:                                program,
 		Claude:                              program,
 		RunPrompt:                           kindRegular | 0o644,
+		TaskPrompt:                          kindRegular | 0o644,
 		"etc/nsswitch.conf":                 kindRegular | 0o644,
 		"etc/ssl/certs/ca-certificates.crt": kindRegular | 0o644,
 		"usr/bin/newuidmap":                 setuid,

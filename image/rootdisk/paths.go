@@ -6,11 +6,12 @@ package rootdisk
 
 // Names from the root of the disk.
 const (
-	Init      = "usr/sbin/aibox-init"
-	Claude    = "usr/lib/aibox/claude"
-	RunPrompt = "usr/share/aibox/run-prompt.md"
-	TestDir   = "usr/lib/aibox-test" // in the test image only
-	TestRoot  = TestDir + "/root"    // gives root
+	Init       = "usr/sbin/aibox-init"
+	Claude     = "usr/lib/aibox/claude"
+	RunPrompt  = "usr/share/aibox/run-prompt.md"
+	TaskPrompt = "usr/share/aibox/task-prompt.md"
+	TestDir    = "usr/lib/aibox-test" // in the test image only
+	TestRoot   = TestDir + "/root"    // gives root
 
 	varTmp = "var/tmp"
 )

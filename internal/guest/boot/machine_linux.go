@@ -12,10 +12,12 @@ import (
 
 	"aibox/internal/guest/cgroup"
 	"aibox/internal/guest/link"
+	"aibox/internal/guest/names"
 	"aibox/internal/guest/reap"
 	"aibox/internal/guest/relay"
 	"aibox/internal/guest/session"
 	"aibox/internal/guest/setup"
+	"aibox/internal/guest/task"
 	"aibox/internal/wire"
 	"aibox/internal/wire/mux"
 )
@@ -75,8 +77,14 @@ func (m *machine) steps() []step {
 	}
 }
 
-// answerClaude answers what Claude Code would ask at its first start.
+// answerClaude answers what Claude Code would ask at its first start, and
+// copies the user's own set-up.
 func (m *machine) answerClaude() error {
+	if m.boot.User != nil {
+		if err := setup.User(wire.GuestHome, m.boot.UID, m.boot.GID, *m.boot.User); err != nil {
+			m.note("the user's set-up of claude code is not copied: " + oneLine(err.Error()))
+		}
+	}
 	return setup.Claude(wire.GuestHome, m.boot.UID, m.boot.GID, m.boot.API)
 }
 
@@ -135,13 +143,29 @@ func (m *machine) prepareSessions() error {
 	if err != nil {
 		return err
 	}
+	launcher, err := m.launcher(user)
+	if err != nil {
+		return err
+	}
 	m.ssh, err = session.New(session.Options{
 		HostKey:     m.boot.SSHHostKey,
 		ClientKey:   m.boot.SSHClientKey,
 		Environment: func(client []string) []string { return session.Environment(m.boot, client) },
-		Launcher:    user,
+		Launcher:    launcher,
 	})
 	return err
+}
+
+// launcher is who starts the sessions' commands: the user's shell, or in a
+// task's VM the task.
+func (m *machine) launcher(user session.Launcher) (session.Launcher, error) {
+	if !m.boot.Task {
+		return user, nil
+	}
+	if !m.state {
+		return nil, errors.New("a task needs a state disk")
+	}
+	return task.New(task.Options{Launcher: user, Share: wire.GuestTask, Work: names.TaskWork}), nil
 }
 
 // services are what the host can open.

@@ -9,6 +9,9 @@ const (
 	Private = "/run/aibox"
 	Shares  = Private + "/shares" // the share device
 	State   = Private + "/state"  // the state disk
+
+	// TaskWork takes the results of a task, on the state disk.
+	TaskWork = State + "/results"
 )
 
 // Paths of the kernel and the image.

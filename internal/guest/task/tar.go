@@ -1,0 +1,79 @@
+package task
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"aibox/internal/wire"
+)
+
+// send writes the results in dir as a tar, in the order of their names. A file
+// that does not exist is left out.
+func send(w io.Writer, dir string, result []byte) error {
+	for _, name := range []string{wire.TranscriptFile, wire.ClaudeLogFile, wire.ChangesFile} {
+		if err := sendFile(w, dir, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("send %s: %w", name, err)
+		}
+	}
+	header := wire.ResultHeader(wire.ResultFile, int64(len(result)))
+	padding := make([]byte, wire.ResultPadding(int64(len(result)))+2*wire.ResultBlock)
+	for _, part := range [][]byte{header[:], result, padding} {
+		if _, err := w.Write(part); err != nil {
+			return fmt.Errorf("send %s: %w", wire.ResultFile, err)
+		}
+	}
+	return nil
+}
+
+func sendFile(w io.Writer, dir, name string) error {
+	f, err := os.Open(filepath.Join(dir, name))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	header := wire.ResultHeader(name, info.Size())
+	if _, err := w.Write(header[:]); err != nil {
+		return err
+	}
+	if _, err := io.CopyN(w, f, info.Size()); err != nil {
+		return err
+	}
+	_, err = w.Write(make([]byte, wire.ResultPadding(info.Size())))
+	return err
+}
+
+// capped writes at most left bytes and drops the rest. An error, such as that of
+// a full disk, is kept, so that who prints is not held up by it.
+type capped struct {
+	w    io.Writer
+	left int64
+	err  error
+}
+
+func (c *capped) Write(p []byte) (int, error) {
+	if part := p[:min(int64(len(p)), c.left)]; c.err == nil && len(part) > 0 {
+		var n int
+		n, c.err = c.w.Write(part)
+		c.left -= int64(n)
+	}
+	return len(p), nil
+}
+
+// said keeps the last words of a step.
+type said struct{ text []byte }
+
+func (s *said) Write(p []byte) (int, error) {
+	s.text = append(s.text, p...)
+	if len(s.text) > 2*maxSaid {
+		s.text = append([]byte(nil), s.text[len(s.text)-maxSaid:]...)
+	}
+	return len(p), nil
+}
