@@ -57,6 +57,9 @@ type Boot struct {
 	Git       []Setting `json:"git,omitempty"`
 	GitBroker bool      `json:"git_broker,omitempty"`
 
+	// User is copied into the home; nil leaves the home as it is.
+	User *UserSetup `json:"user,omitempty"`
+
 	// Task tells that the one session is TaskCommand, with its share at GuestTask.
 	Task bool `json:"task,omitempty"`
 
@@ -71,6 +74,16 @@ type Bind struct {
 	Share    string `json:"share"`
 	Target   string `json:"target"`
 	ReadOnly bool   `json:"read_only,omitempty"`
+	// Optional is left out where Target cannot be made, such as in a home where
+	// something else has its name.
+	Optional bool `json:"optional,omitempty"`
+}
+
+// UserSetup is the user's own set-up of Claude Code. What is empty is removed
+// from the home where the user did not change it there.
+type UserSetup struct {
+	Memory   []byte                     `json:"memory,omitempty"`   // of CLAUDE.md
+	Settings map[string]json.RawMessage `json:"settings,omitempty"` // of settings.json
 }
 
 // HostPort is a port of the host's loopback. IPv6 selects [::1] over 127.0.0.1.

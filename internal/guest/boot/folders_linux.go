@@ -64,7 +64,12 @@ func (m *machine) bindFolders() error {
 		if b.ReadOnly {
 			attributes |= unix.MOUNT_ATTR_RDONLY
 		}
-		if err := m.bind(filepath.Join(names.Shares, b.Share), b.Target, attributes); err != nil {
+		err := m.bind(filepath.Join(names.Shares, b.Share), b.Target, attributes)
+		if err != nil && b.Optional {
+			m.note("folder " + b.Target + " is left out: " + oneLine(err.Error()))
+			continue
+		}
+		if err != nil {
 			return err
 		}
 		shared[b.Target] = true

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 
@@ -15,9 +14,6 @@ import (
 
 // claudeState is the file in which Claude Code keeps what it asked its user.
 const claudeState = ".claude.json"
-
-// maxState bounds the file; a bigger one is left alone.
-const maxState = 16 << 20
 
 // keyTail is how many characters of a key Claude Code remembers as approved.
 const keyTail = 20
@@ -41,39 +37,15 @@ func Claude(home string, uid, gid int, api bool) error {
 	if err != nil {
 		return nil // Claude Code reports its own damaged file
 	}
-	const temp = claudeState + ".aibox"
-	_ = root.Remove(temp)
-	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return fmt.Errorf("write %s: %w", claudeState, err)
-	}
-	defer f.Close()
-	if _, err := f.Write(state); err != nil {
-		return fmt.Errorf("write %s: %w", claudeState, err)
-	}
-	if err := f.Chown(uid, gid); err != nil && os.Geteuid() == 0 {
-		return fmt.Errorf("write %s: %w", claudeState, err)
-	}
-	return root.Rename(temp, claudeState)
+	return replace(root, claudeState, state, uid, gid)
 }
 
 func readState(root *os.Root) ([]byte, error) {
-	info, err := root.Lstat(claudeState)
+	text, err := read(root, claudeState)
 	if errors.Is(err, fs.ErrNotExist) {
 		return []byte("{}"), nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", claudeState, err)
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxState {
-		return nil, nil
-	}
-	f, err := root.Open(claudeState)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", claudeState, err)
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxState))
+	return text, err
 }
 
 // mergeClaude returns the file's contents with aibox's answers in it.
