@@ -86,13 +86,14 @@ func rootDisk(l Line) (a []string) {
 }
 
 // stateDisk is the second disk, /dev/vdb. What the guest discards or zeroes
-// becomes a hole, so that the file stays sparse.
+// becomes a hole, so that the file stays sparse. By default QEMU would halt the VM
+// when the host's disk is full, and nobody could wake it.
 func stateDisk(fd int) []string {
 	return []string{
 		"-add-fd", fmt.Sprintf("fd=%d,set=2", fd),
 		"-blockdev", "driver=file,node-name=state-file,filename=/dev/fdset/2,discard=unmap",
 		"-blockdev", "driver=raw,node-name=state,file=state-file,discard=unmap,detect-zeroes=unmap",
-		"-device", "virtio-blk-device,drive=state",
+		"-device", "virtio-blk-device,drive=state,werror=report",
 	}
 }
 
