@@ -6,6 +6,7 @@ import (
 	"os/exec"
 
 	"aibox/internal/jail/helper"
+	"aibox/internal/run/zone"
 	"aibox/internal/wire"
 )
 
@@ -19,7 +20,7 @@ type identity struct {
 // userIdentity gathers what it can: a name that git does not tell is left to
 // the user, who sees git's own message in the VM.
 func userIdentity(ctx context.Context, project *os.File, o Options) identity {
-	id := identity{uid: os.Getuid(), gid: os.Getgid(), zone: timeZone()}
+	id := identity{uid: os.Getuid(), gid: os.Getgid(), zone: zone.Host()}
 	git, err := exec.LookPath("git")
 	if err != nil {
 		return id

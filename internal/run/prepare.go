@@ -13,6 +13,7 @@ import (
 	"aibox/internal/fault"
 	"aibox/internal/image"
 	"aibox/internal/project"
+	"aibox/internal/run/room"
 	"aibox/internal/share"
 )
 
@@ -29,6 +30,8 @@ type prepared struct {
 	identity identity
 
 	console, proxyLog *os.File
+
+	full bool // the disk is, at the end of the run
 }
 
 // prepare checks and opens. What is refused is refused before anything is created.
@@ -141,6 +144,11 @@ func (p *prepared) openFiles(undo *undo) error {
 	}
 	undo.close(home)
 	p.folders = append(p.folders, share.Folder{Name: shareHome, Dir: home})
+	probe, err := room.Open(p.kept.Dir)
+	if err != nil {
+		return err
+	}
+	undo.push(func() { p.full = probe.Close() })
 	if p.state, err = p.kept.OpenStateDisk(p.settings.DiskGiB); err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"aibox/internal/border/control"
 	"aibox/internal/border/link"
 	"aibox/internal/border/terminal"
+	"aibox/internal/run/room"
 	"aibox/internal/vm"
 )
 
@@ -198,6 +199,9 @@ func (b *box) report(w io.Writer) {
 	}
 	for _, line := range b.notes.lines() {
 		fmt.Fprintln(w, "aibox: "+line)
+	}
+	if b.p.full {
+		fmt.Fprintf(w, "aibox: warning: the disk with %q is full, so what the VM wrote last may be lost\nhint: %s\n", b.p.kept.Dir, room.Hint(b.p.kept.Dir))
 	}
 }
 

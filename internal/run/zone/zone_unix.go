@@ -1,6 +1,6 @@
 //go:build unix
 
-package run
+package zone
 
 import (
 	"os"
@@ -8,15 +8,14 @@ import (
 	"strings"
 )
 
-// timeZone returns the IANA name of the host's time zone, "" if it cannot be told.
-func timeZone() string {
+func host() string {
 	if name, set := os.LookupEnv("TZ"); set {
-		return zoneName(strings.TrimPrefix(name, ":"))
+		return checked(strings.TrimPrefix(name, ":"))
 	}
 	target, err := filepath.EvalSymlinks("/etc/localtime")
 	if err != nil {
 		return ""
 	}
 	_, name, _ := strings.Cut(target, "/zoneinfo/")
-	return zoneName(name)
+	return checked(name)
 }

@@ -1,4 +1,0 @@
-package run
-
-// timeZone returns "": Windows names its time zones in another way.
-func timeZone() string { return "" }
