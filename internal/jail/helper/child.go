@@ -17,6 +17,10 @@ const folderFD = 3
 // FolderPath leads to the call's folder for a role's policy, which wants a path.
 const FolderPath = "/proc/self/fd/3"
 
+// MorePath is FolderPath for a folder of Call.More. A call with these must have
+// a Folder.
+func MorePath(i int) string { return fmt.Sprintf("/proc/self/fd/%d", folderFD+1+i) }
+
 // Main is the helper's side: it reads the request from standard input, gives
 // up every right that the role does not need, does the work, and returns the
 // exit status. args is the command line after Command.
@@ -57,7 +61,7 @@ func (roles Roles) child(args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := limit(role.FileSize); err != nil {
+	if err := limit(role); err != nil {
 		return err
 	}
 	policy.Alone, policy.Lax = true, r.Lax

@@ -32,7 +32,7 @@ func (in gitInput) policy() jail.Policy {
 	p := jail.Policy{
 		ReadFiles:  append(in.User.files(), "/etc/ld.so.cache"),
 		WriteFiles: []string{os.DevNull},
-		Exec:       []string{in.User.Git, "/usr", "/bin", "/lib", "/lib32", "/lib64", "/nix/store", "/gnu/store"},
+		Exec:       gitPrograms(in.User.Git),
 	}
 	if in.File != "" {
 		p.ReadFiles = append(p.ReadFiles, in.File)

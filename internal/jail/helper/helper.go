@@ -8,6 +8,7 @@
 package helper
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,6 +36,9 @@ type Role struct {
 	Prepare func(folder *os.File, input []byte) (jail.Policy, Work, error)
 	// FileSize limits files that the work writes, in bytes.
 	FileSize uint64
+	// CPU (seconds), Memory (bytes) and Open (files) replace the usual limits
+	// where they are not 0, for work that grows with the project.
+	CPU, Memory, Open uint64
 }
 
 // Work is done under a role's policy.
@@ -49,6 +53,7 @@ func Builtin() Roles {
 		rolePutFile:  {Prepare: preparePut, FileSize: MaxFile},
 		roleReadFile: {Prepare: prepareRead},
 		roleGit:      {Prepare: prepareGit},
+		roleRepo:     {Prepare: prepareRepo, FileSize: maxBundle, CPU: repoCPU, Memory: repoMemory, Open: repoOpen},
 	}
 }
 
@@ -57,6 +62,10 @@ type Call struct {
 	Role   string
 	Input  any      // made JSON
 	Folder *os.File // the one folder of the job; stays the caller's to close
+	// More are further folders, which MorePath names; they stay the caller's too.
+	More []*os.File
+	// Output takes the answer, without a limit of its own, in place of the result.
+	Output *os.File
 	// Lax is jail.Policy.Lax for the helper.
 	Lax bool
 	// Time limits the helper's life; 0 means 20 seconds.
@@ -162,10 +171,13 @@ func start(call Call) (*proc.Process, *os.File, *os.File, error) {
 	defer childOut.Close()
 	var hand proc.Handover
 	hand.Give("folder", call.Folder)
+	for i, more := range call.More {
+		hand.Give(fmt.Sprintf("more %d", i), more)
+	}
 	child, err := proc.Start(proc.Cmd{
 		Name: "helper " + call.Role, Path: selfPath, Args: []string{Command, call.Role},
 		Env:   []string{"LANG=C", "PATH=/usr/bin:/bin"},
-		Files: hand.Files(), Stdin: childIn, Stdout: childOut,
+		Files: hand.Files(), Stdin: childIn, Stdout: cmp.Or(call.Output, childOut),
 	})
 	if err != nil {
 		in.Close()

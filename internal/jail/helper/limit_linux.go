@@ -1,6 +1,7 @@
 package helper
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 
@@ -18,7 +19,7 @@ const (
 )
 
 // limit bounds what the process may use from here on.
-func limit(fileSize uint64) error {
+func limit(role Role) error {
 	used, err := dataInUse()
 	if err != nil {
 		return err
@@ -28,10 +29,10 @@ func limit(fileSize uint64) error {
 		resource int
 		value    uint64
 	}{
-		{"processor time", unix.RLIMIT_CPU, maxCPU},
-		{"memory", unix.RLIMIT_DATA, used + maxMemory},
-		{"file size", unix.RLIMIT_FSIZE, fileSize},
-		{"open files", unix.RLIMIT_NOFILE, maxOpen},
+		{"processor time", unix.RLIMIT_CPU, cmp.Or(role.CPU, maxCPU)},
+		{"memory", unix.RLIMIT_DATA, used + cmp.Or(role.Memory, maxMemory)},
+		{"file size", unix.RLIMIT_FSIZE, role.FileSize},
+		{"open files", unix.RLIMIT_NOFILE, cmp.Or(role.Open, maxOpen)},
 	} {
 		if err := unix.Setrlimit(l.resource, &unix.Rlimit{Cur: l.value, Max: l.value}); err != nil {
 			return fmt.Errorf("limit %s: %w", l.name, err)
