@@ -19,6 +19,8 @@ type Line struct {
 	// QEMU gets it as an open file.
 	RootPath string
 
+	// TSC is the speed of the host's time stamp counter in kHz; 0 is unknown.
+	TSC        int
 	KernelArgs []string
 }
 
@@ -36,7 +38,7 @@ func Args(l Line) []string {
 		a = append(a, "-accel", "tcg,thread=multi", "-cpu", "max")
 	}
 	// -kernel takes no file set; the number's own path leads to the sealed copy.
-	a = append(a, "-kernel", "/proc/self/fd/"+strconv.Itoa(l.Kernel), "-append", kernelLine(l.KernelArgs))
+	a = append(a, "-kernel", "/proc/self/fd/"+strconv.Itoa(l.Kernel), "-append", kernelLine(l))
 	a = append(a, rootDisk(l)...)
 	if l.StateDisk >= 0 {
 		a = append(a, stateDisk(l.StateDisk)...)
@@ -67,9 +69,13 @@ func machineOption(l Line) string {
 
 // kernelLine is the kernel's command line. panic=-1 with reboot=t ends QEMU at
 // once after a panic, since -no-reboot turns the reboot into an exit.
-func kernelLine(more []string) string {
-	return strings.Join(append([]string{"console=ttyS0", "quiet", "root=/dev/vda", "rootfstype=ext4", "ro",
-		"init=/sbin/aibox-init", "panic=-1", "reboot=t", "no_timer_check"}, more...), " ")
+func kernelLine(l Line) string {
+	words := []string{"console=ttyS0", "quiet", "root=/dev/vda", "rootfstype=ext4", "ro",
+		"init=/sbin/aibox-init", "panic=-1", "reboot=t", "no_timer_check"}
+	if !l.KVM && l.TSC > 0 {
+		words = append(words, fmt.Sprintf("tsc_early_khz=%d", l.TSC), "tsc=reliable") // see hostTSC
+	}
+	return strings.Join(append(words, l.KernelArgs...), " ")
 }
 
 // rootDisk is the first disk, /dev/vda.

@@ -12,8 +12,8 @@ import (
 func TestArgs(t *testing.T) {
 	for name, l := range map[string]Line{
 		"tcg": {Memory: 2048, CPUs: 2, Kernel: 3, RootDisk: 4, RootPath: rootPath, StateDisk: 5, Shares: 6, Link: 7, Console: 8,
-			KernelArgs: []string{"aibox.x=1"}},
-		"kvm-least": {KVM: true, Memory: 256, CPUs: 1, Kernel: 3, RootDisk: 4, StateDisk: -1, Shares: -1, Link: 5, Console: 6},
+			TSC: 2596140, KernelArgs: []string{"aibox.x=1"}},
+		"kvm-least": {KVM: true, TSC: 2596140, Memory: 256, CPUs: 1, Kernel: 3, RootDisk: 4, StateDisk: -1, Shares: -1, Link: 5, Console: 6},
 	} {
 		t.Run(name, func(t *testing.T) {
 			golden(t, filepath.Join("testdata", name+".golden"), strings.Join(Args(l), "\n")+"\n")

@@ -49,25 +49,29 @@ func (b Backend) Start(ctx context.Context, spec vm.Spec) (vm.Machine, error) {
 	if err != nil {
 		return nil, err
 	}
+	kvm := Acceleration().KVM
+	speed := make(chan int, 1)
+	go func() { speed <- hostTSC() }()
+	wrap, box, err := b.confine(ctx, program, kvm)
+	if err != nil {
+		return nil, err
+	}
 	ends, err := newEnds()
 	if err != nil {
 		return nil, err
 	}
 	defer ends.closeGuest()
-	kvm := Acceleration().KVM
 	var files proc.Handover
-	line := Line{
+	args := Args(Line{
 		KVM: kvm, Memory: spec.Memory, CPUs: spec.CPUs,
 		Kernel: files.Give("kernel", spec.Kernel), RootDisk: files.Give("root disk", spec.RootDisk),
 		StateDisk: files.Give("state disk", spec.StateDisk), Shares: files.Give("shares", spec.Shares),
 		Link: files.Give("link", ends.guestLink), Console: files.Give("console", ends.guestConsole),
-		KernelArgs: spec.KernelArgs,
-	}
-	if !b.NoSandbox {
-		line.RootPath = rootPath
-	}
-	b.logger().Debug("start qemu", "program", program, "args", Args(line), "files", files.String())
-	p, err := b.launch(ctx, program, line, &files)
+		TSC: <-speed, KernelArgs: spec.KernelArgs,
+	})
+	b.logger().Debug("start qemu", "program", program, "args", args, "files", files.String())
+	box.Args = args
+	p, err := b.launch(wrap, program, box, &files)
 	if err != nil {
 		ends.closeHost()
 		return nil, err
@@ -75,29 +79,25 @@ func (b Backend) Start(ctx context.Context, spec vm.Spec) (vm.Machine, error) {
 	return newMachine(p, ends.link, ends.console, spec.Console), nil
 }
 
-func (b Backend) launch(ctx context.Context, program string, line Line, files *proc.Handover) (*proc.Process, error) {
+// confine returns bubblewrap's path and QEMU's sandbox, without arguments;
+// neither with NoSandbox.
+func (b Backend) confine(ctx context.Context, program string, kvm bool) (string, bwrap.Sandbox, error) {
 	if b.NoSandbox {
-		if b.StandIn != "" {
-			program = b.StandIn
-		}
-		return proc.Start(proc.Cmd{Name: "qemu", Path: program, Args: Args(line), Files: files.Files()})
+		return "", bwrap.Sandbox{}, nil
 	}
 	wrap, err := bwrap.Find()
 	if err != nil {
-		return nil, err
+		return "", bwrap.Sandbox{}, err
 	}
-	s, err := sandbox(ctx, program, line.KVM)
-	if err != nil {
-		return nil, err
+	box, err := sandbox(ctx, program, kvm)
+	return wrap, box, err
+}
+
+func (b Backend) launch(wrap, program string, box bwrap.Sandbox, files *proc.Handover) (*proc.Process, error) {
+	if b.NoSandbox {
+		return proc.Start(proc.Cmd{Name: "qemu", Path: program, Args: box.Args, Files: files.Files()})
 	}
-	s.Args = Args(line)
-	// The file is the user's, who may open it again for writing by its number's
-	// path, or first change its mode. Behind a read-only mount QEMU can neither.
-	s.Binds = append(s.Binds, bwrap.Bind{FD: line.RootDisk, Dest: line.RootPath})
-	if b.StandIn != "" {
-		s.Held = append(s.Held, bwrap.Bind{Source: b.StandIn, Dest: s.Program})
-	}
-	return s.Start(wrap, "qemu", files, nil)
+	return box.Start(wrap, "qemu", files, nil)
 }
 
 func (b Backend) find() (string, error) {

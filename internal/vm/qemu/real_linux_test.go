@@ -72,7 +72,12 @@ func TestRealDisks(t *testing.T) {
 	if _, err := s.StateDisk.ReadAt(b, 0); err != nil || string(b) != "state" {
 		t.Errorf("state disk begins with %q, %v", b, err)
 	}
-	for _, part := range []string{"\n1\r\n0\r\n32768\r\n65536\r\n", "dd: "} {
+	root, err := s.RootDisk.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes := fmt.Sprintf("\n1\r\n0\r\n%d\r\n%d\r\n", root.Size()/512, 32<<20/512)
+	for _, part := range []string{sizes, "dd: "} {
 		if !strings.Contains(log, part) {
 			t.Errorf("console has no %q:\n%s", part, log)
 		}

@@ -1,0 +1,5 @@
+//go:build !linux || !amd64
+
+package qemu
+
+func hostTSC() int { return 0 }
