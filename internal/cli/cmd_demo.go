@@ -87,7 +87,8 @@ func prepareDemo(state string, q demo.RunRequest) (project.Kept, error) {
 	if err := kept.Create(); err != nil {
 		return kept, err
 	}
-	text := fmt.Sprintf("allow: [\"127.0.0.1:%d\"]\nenv: [%s]\n", q.AllowPort, config.APIKeyName)
+	text := fmt.Sprintf("allow: [\"127.0.0.1:%d\"]\nenv: [%s]\n"+
+		"skills: false\nagents: false\ncommands: false\nclaude-md: false\nsettings: false\n", q.AllowPort, config.APIKeyName)
 	return kept, config.Write(kept.Config(), []byte(text))
 }
 

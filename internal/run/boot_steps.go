@@ -94,6 +94,7 @@ func (b *box) boot(ctx context.Context) error {
 	select {
 	case conn := <-b.services.control:
 		message := bootMessage(b.p.settings, b.p.resolved, b.p.identity, b.keys, b.o.ExtraEnv, time.Now())
+		b.p.addUserSetup(&message)
 		if b.control, err = control.Start(ctx, conn, message); err != nil {
 			return err
 		}

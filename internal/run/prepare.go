@@ -15,6 +15,7 @@ import (
 	"aibox/internal/project"
 	"aibox/internal/run/room"
 	"aibox/internal/share"
+	"aibox/internal/usersetup"
 )
 
 // prepared is all of the host that the run needs, checked and opened.
@@ -28,6 +29,7 @@ type prepared struct {
 	image    *image.Image
 
 	identity identity
+	user     *usersetup.Setup
 
 	console, proxyLog *os.File
 
@@ -63,6 +65,7 @@ func prepare(ctx context.Context, o Options, undo *undo) (*prepared, error) {
 	if err := p.openFiles(undo); err != nil {
 		return nil, err
 	}
+	p.openUserSetup(place, o, undo)
 	p.identity = userIdentity(ctx, p.project.Dir, o)
 	return p, nil
 }

@@ -28,7 +28,7 @@ func rules() []rule {
 	)
 	lifecycle := []string{
 		"internal/vm/...", "internal/share/...", "internal/border/...", "internal/jail/...", "internal/proc", "internal/project/...",
-		"internal/config/...", "internal/image", "internal/gitlogin", "internal/wire/...", "internal/plain", "internal/hosts", "internal/fault",
+		"internal/config/...", "internal/image", "internal/gitlogin", "internal/usersetup", "internal/wire/...", "internal/plain", "internal/hosts", "internal/fault",
 	}
 	border := []string{"internal/wire/...", "internal/plain", "internal/hosts"}
 	return []rule{
@@ -49,6 +49,7 @@ func rules() []rule {
 		{"internal/proc", []string{"internal/plain", "internal/fault"}, []string{xsys}},
 		{"internal/gitlogin", []string{"internal/proc", "internal/plain", "internal/border/gitgate/..."}, []string{ssh, "github.com/skeema/knownhosts"}},
 		{"internal/config", []string{"internal/config/...", "internal/hosts", "internal/fault"}, []string{yaml}},
+		{"internal/usersetup", []string{"internal/config", "internal/project", "internal/wire"}, nil},
 		{"internal/project", []string{"internal/fault", "internal/plain"}, []string{flock, xsys}},
 		{"internal/image", []string{"internal/fault", "internal/plain", "internal/wire"}, []string{xsys, xterm, progress}},
 

@@ -1,0 +1,5 @@
+//go:build !unix
+
+package usersetup
+
+const nonblock = 0
