@@ -24,7 +24,7 @@ func (a *asker) credential(ctx context.Context, host, path string) (user, passwo
 		return "", "", err
 	}
 	defer in.Close()
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	ctx, cancel := context.WithTimeout(ctx, a.time)
 	defer cancel()
 	// Output's errors may quote a helper, and its output is never in them.
 	out, err := proc.Output(ctx, proc.Cmd{
@@ -32,7 +32,7 @@ func (a *asker) credential(ctx context.Context, host, path string) (user, passwo
 		Env: a.env, Dir: a.dir, Stdin: in,
 	})
 	if ctx.Err() != nil {
-		return "", "", fmt.Errorf("git has no login for https://%s within %s", host, askTime)
+		return "", "", fmt.Errorf("git has no login for https://%s within %s", host, a.time)
 	}
 	if err == nil {
 		user, password = parseCredential(string(out))

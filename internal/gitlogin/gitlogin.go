@@ -9,9 +9,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"aibox/internal/border/gitgate"
-	"aibox/internal/border/gitgate/upstream"
+	"aibox/internal/border/gitgate/overssh"
 	"aibox/internal/plain"
 	"aibox/internal/proc"
 )
@@ -80,6 +81,7 @@ type asker struct {
 	host Host
 	env  []string
 	dir  string // an empty folder outside any repository
+	time time.Duration
 
 	mu     sync.Mutex
 	ssh    map[string]*sshAnswer // by host
@@ -95,7 +97,7 @@ func Ask(ctx context.Context, h Host, remotes []Remote) (*Logins, error) {
 		return nil, err
 	}
 	defer remove()
-	a := &asker{host: h, env: environment(h), dir: dir, ssh: map[string]*sshAnswer{}, agents: map[string]*agentConn{}}
+	a := &asker{host: h, env: environment(h), dir: dir, time: askTime, ssh: map[string]*sshAnswer{}, agents: map[string]*agentConn{}}
 	l := &Logins{Repos: make([]gitgate.Repo, len(remotes))}
 	slots, all := make(chan struct{}, parallel), sync.WaitGroup{}
 	for i, r := range remotes {
@@ -136,11 +138,11 @@ func (a *asker) login(ctx context.Context, remote string) gitgate.Login {
 // sshAnswer is what ssh said of one host, asked once.
 type sshAnswer struct {
 	once  sync.Once
-	login *upstream.SSHLogin
+	login *overssh.Login
 	err   error
 }
 
-func (a *asker) sshLogin(ctx context.Context, host string) (*upstream.SSHLogin, error) {
+func (a *asker) sshLogin(ctx context.Context, host string) (*overssh.Login, error) {
 	a.mu.Lock()
 	answer := a.ssh[host]
 	if answer == nil {

@@ -6,19 +6,19 @@ import (
 	"fmt"
 	"net"
 
-	"aibox/internal/border/gitgate/upstream"
+	"aibox/internal/border/gitgate/overssh"
 
 	"github.com/skeema/knownhosts"
 	"golang.org/x/crypto/ssh"
 )
 
 // askSSH returns the login of one server, or why there is none.
-func (a *asker) askSSH(ctx context.Context, host string) (*upstream.SSHLogin, error) {
+func (a *asker) askSSH(ctx context.Context, host string) (*overssh.Login, error) {
 	c, err := a.sshConfig(ctx, host)
 	if err != nil {
 		return nil, err
 	}
-	login := &upstream.SSHLogin{User: c.user, Address: net.JoinHostPort(c.hostName, c.port)}
+	login := &overssh.Login{User: c.user, Address: net.JoinHostPort(c.hostName, c.port)}
 	// An alias stands for the host whatever its port is.
 	login.Name = login.Address
 	if c.alias != "" {
@@ -45,7 +45,7 @@ func (a *asker) askSSH(ctx context.Context, host string) (*upstream.SSHLogin, er
 
 // trust reads the known host keys of a server. A host without one is refused:
 // nobody is there to compare a fingerprint.
-func trust(login *upstream.SSHLogin, c sshConfig) error {
+func trust(login *overssh.Login, c sshConfig) error {
 	db := readKnownHosts(c.knownHosts)
 	if db == nil || len(db.HostKeyAlgorithms(login.Name)) == 0 {
 		return fmt.Errorf("ssh does not know the host key of %s; to check and accept it run on the host: ssh -T git@%s", c.host, c.host)

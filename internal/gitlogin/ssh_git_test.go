@@ -115,7 +115,7 @@ func (w *world) run(dir string, args ...string) (string, error) {
 	cmd.Dir = dir
 	cmd.Env = []string{"HOME=" + filepath.Join(w.dir, "vm"), "PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b"}
-	if w.gate != nil {
+	if w.port != 0 {
 		settings := route.Settings([]string{testHost + "/me/app"})
 		cmd.Env = append(cmd.Env, fmt.Sprint("GIT_CONFIG_COUNT=", len(settings)))
 		for i, s := range settings {

@@ -27,7 +27,7 @@ func (a *asker) sshConfig(ctx context.Context, host string) (sshConfig, error) {
 	if err != nil {
 		return sshConfig{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	ctx, cancel := context.WithTimeout(ctx, a.time)
 	defer cancel()
 	out, err := proc.Output(ctx, proc.Cmd{
 		Name: "ssh -G", Path: ssh, Args: []string{"-G", "-T", "-l", "git", "--", host}, Env: a.env, Dir: a.dir,

@@ -17,7 +17,7 @@ type ca struct {
 	pool   *x509.CertPool
 }
 
-func newCA(t *testing.T) ca {
+func newCA(t testing.TB) ca {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

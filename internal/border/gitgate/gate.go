@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"aibox/internal/border/gitgate/overssh"
 	"aibox/internal/border/gitgate/push"
 	"aibox/internal/border/gitgate/upstream"
 )
@@ -27,8 +28,8 @@ type Repo struct {
 // HTTPS, where an empty Password means none.
 type Login struct {
 	User, Password string
-	SSH            *upstream.SSHLogin // one value for each server, however many repositories
-	Why            string             // why there is no login, one printable line
+	SSH            *overssh.Login // one value for each server, however many repositories
+	Why            string         // why there is no login, one printable line
 }
 
 // Recorder notes what is passed on and what is refused for proxy.log. All its
@@ -55,7 +56,7 @@ type Config struct {
 type Gate struct {
 	config Config
 	repos  map[string]*repo // by Remote
-	hosts  []*upstream.SSHHost
+	hosts  []*overssh.Host
 	server *http.Server
 
 	silence time.Duration
@@ -82,7 +83,7 @@ func New(c Config) *Gate {
 	}
 	g := &Gate{config: c, repos: map[string]*repo{}, silence: silence}
 	transport := upstream.NewTransport(c.Dial, c.RootCAs)
-	hosts := map[*upstream.SSHLogin]*upstream.SSHHost{}
+	hosts := map[*overssh.Login]*overssh.Host{}
 	for _, r := range c.Repos {
 		g.repos[r.Remote] = &repo{r, g.serverOf(r, transport, hosts)}
 	}
@@ -100,7 +101,7 @@ func New(c Config) *Gate {
 	return g
 }
 
-func (g *Gate) serverOf(r Repo, transport http.RoundTripper, hosts map[*upstream.SSHLogin]*upstream.SSHHost) upstream.Repository {
+func (g *Gate) serverOf(r Repo, transport http.RoundTripper, hosts map[*overssh.Login]*overssh.Host) upstream.Repository {
 	host, path, _ := strings.Cut(r.Remote, "/")
 	login := r.Login.SSH
 	if login == nil {
@@ -109,10 +110,10 @@ func (g *Gate) serverOf(r Repo, transport http.RoundTripper, hosts map[*upstream
 		}
 	}
 	if hosts[login] == nil {
-		hosts[login] = upstream.NewSSHHost(g.config.Dial, *login)
+		hosts[login] = overssh.NewHost(g.config.Dial, *login)
 		g.hosts = append(g.hosts, hosts[login])
 	}
-	return upstream.SSH{Host: hosts[login], Path: path}
+	return overssh.Repository{Host: hosts[login], Path: path}
 }
 
 // Close ends the connections to SSH servers. Connections of the VM end by

@@ -31,7 +31,7 @@ const (
 // world is a git server with HTTPS on loopback, a gate to it, and a git that
 // stands for the one in the VM.
 type world struct {
-	t      *testing.T
+	t      testing.TB
 	dir    string
 	bare   string // the server's repository
 	home   string // of the VM's git
@@ -39,6 +39,8 @@ type world struct {
 	port   int // of the gate
 	record *record
 	seen   *requests
+
+	address string // of the HTTPS server
 }
 
 // requests are what the HTTPS server got.
@@ -88,7 +90,7 @@ type options struct {
 	allow  func(host string) bool
 }
 
-func newWorld(t *testing.T, o options) *world {
+func newWorld(t testing.TB, o options) *world {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed, wanted to run the real one")
@@ -159,6 +161,7 @@ func (w *world) serveHTTPS(handle func(http.ResponseWriter, *http.Request, http.
 	ca := newCA(w.t)
 	server.TLS = ca.config
 	server.StartTLS()
+	w.address = server.Listener.Addr().String()
 	w.t.Cleanup(server.Close)
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
 		if address != testHost+":443" {

@@ -9,7 +9,7 @@ import (
 )
 
 // writeNoise writes a file that does not compress.
-func writeNoise(t *testing.T, path string, size int64) {
+func writeNoise(t testing.TB, path string, size int64) {
 	t.Helper()
 	f, err := os.Create(path)
 	if err != nil {

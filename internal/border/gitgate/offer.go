@@ -50,7 +50,7 @@ func (x *exchange) failOffer(err error) {
 func (x *exchange) checkOffer(first *pktline.Packet) error {
 	if x.target.Service == upstream.UploadPack {
 		if !upstream.IsVersion2(*first) {
-			return upstream.ErrVersion()
+			return upstream.ErrVersion
 		}
 		return nil
 	}

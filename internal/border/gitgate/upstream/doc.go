@@ -1,5 +1,5 @@
 // Package upstream talks to git servers for package gitgate: over HTTPS with a
-// login, or over SSH with the host's keys and agent. The address comes from the
+// login; package overssh does it over SSH. The address comes from the
 // project's config alone. Nothing the VM sends reaches a request's head or a
 // command line: its bytes are bodies only.
 //

@@ -94,7 +94,7 @@ func (h *HTTPS) do(ctx context.Context, method, tail string, service Service, bo
 	}
 	resp, err := h.Transport.RoundTrip(req)
 	if err != nil {
-		return nil, h.explain(failed("cannot reach https://"+h.Host, err))
+		return nil, h.explain(Failed("cannot reach https://"+h.Host, err))
 	}
 	if err := h.check(resp, "application/x-"+string(service)+"-"+kind); err != nil {
 		_ = resp.Body.Close()
@@ -160,7 +160,7 @@ func skipService(body io.ReadCloser, service Service) (io.ReadCloser, error) {
 	p, err := pkt.Next()
 	if err != nil {
 		_ = body.Close()
-		return nil, failed("read what the server offers", err)
+		return nil, Failed("read what the server offers", err)
 	}
 	if strings.TrimSuffix(string(p.Payload), "\n") != "# service="+string(service) {
 		return joined{io.MultiReader(bytes.NewReader(p.Append(nil)), r), body}, nil

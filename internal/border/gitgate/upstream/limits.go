@@ -2,27 +2,16 @@ package upstream
 
 import "time"
 
-// MaxSessions is how many sessions one SSH connection carries at once. Servers
-// allow ten by default, some fewer.
-const MaxSessions = 4
-
 // Limits in time. Silence within an exchange is package gitgate's to limit.
 const (
 	dialTime      = 20 * time.Second
-	loginTime     = 30 * time.Second       // dial and login together
-	sessionTime   = 20 * time.Second       // opening a session
-	waitTime      = 2 * time.Minute        // for a session of the connection to end
-	openPause     = 200 * time.Millisecond // before the second try to open a session, and more before each next
-	exitTime      = 5 * time.Second        // from a program's last byte, or its closing, to its end
 	handshakeTime = 20 * time.Second
-	idleTime      = 30 * time.Second // of an HTTPS connection, and less than servers keep one
+	idleTime      = 30 * time.Second // of a connection, and less than servers keep one
 )
 
 // Other limits.
 const (
-	maxOpens    = 6        // tries to open a session where the server refuses one
 	maxResponse = 64 << 10 // bytes of a response's head
-	maxStderr   = 2000     // bytes kept of what a server says beside its answer
-	maxText     = 300      // bytes of that in an error
+	maxText     = 300      // bytes of a server's words in an error
 	bufferSize  = 64 << 10
 )

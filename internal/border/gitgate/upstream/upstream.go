@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"syscall"
 
+	"aibox/internal/border/gitgate/pktline"
 	"aibox/internal/plain"
 )
 
@@ -41,11 +43,16 @@ func SystemDial() DialFunc {
 	return (&net.Dialer{Timeout: dialTime, Resolver: &net.Resolver{PreferGo: true}}).DialContext
 }
 
-// errVersion is the answer of a server that speaks an older protocol only.
-var errVersion = errors.New("the server does not speak version 2 of git's protocol")
+// ErrVersion is for a server that speaks an older protocol only.
+var ErrVersion = errors.New("the server does not speak version 2 of git's protocol")
 
-// failed says what went wrong with a server and why, without addresses.
-func failed(what string, err error) error { return fmt.Errorf("%s: %w", what, cause{err}) }
+// IsVersion2 tells whether an offer's first packet announces protocol version 2.
+func IsVersion2(p pktline.Packet) bool {
+	return p.Kind == pktline.Data && strings.TrimSuffix(string(p.Payload), "\n") == "version 2"
+}
+
+// Failed says what went wrong with a server and why, without addresses.
+func Failed(what string, err error) error { return fmt.Errorf("%s: %w", what, cause{err}) }
 
 // cause is an error whose text is for the VM and the user: it names the reason
 // and nothing of the host's networks.

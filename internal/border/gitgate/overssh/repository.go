@@ -1,23 +1,23 @@
-package upstream
+package overssh
 
 import (
 	"context"
 	"errors"
 	"io"
-	"strings"
 	"sync"
 
 	"aibox/internal/border/gitgate/pktline"
+	"aibox/internal/border/gitgate/upstream"
 )
 
-// SSH is a repository at an SSH server.
-type SSH struct {
-	Host *SSHHost
+// Repository is a repository at an SSH server; an upstream.Repository.
+type Repository struct {
+	Host *Host
 	Path string
 }
 
 // Advertise starts the service and returns its offer.
-func (r SSH) Advertise(ctx context.Context, service Service) (io.ReadCloser, error) {
+func (r Repository) Advertise(ctx context.Context, service upstream.Service) (io.ReadCloser, error) {
 	s, err := r.Host.open(ctx, service, r.Path)
 	if err != nil {
 		return nil, err
@@ -26,7 +26,7 @@ func (r SSH) Advertise(ctx context.Context, service Service) (io.ReadCloser, err
 		s.close(false)
 		return nil, err
 	}
-	return joined{s.out, &parting{s: s}}, nil
+	return &parting{s.out, s}, nil
 }
 
 // answers waits for the first byte.
@@ -34,13 +34,16 @@ func (s *session) answers() error {
 	if _, err := s.out.Peek(1); errors.Is(err, io.EOF) {
 		return s.failure()
 	} else if err != nil {
-		return failed("read from the SSH server", err)
+		return upstream.Failed("read from the SSH server", err)
 	}
 	return nil
 }
 
 // parting tells the program that nothing is wanted before it is ended.
-type parting struct{ s *session }
+type parting struct {
+	io.Reader
+	s *session
+}
 
 func (p *parting) Close() error {
 	if _, err := p.s.in.Write(pktline.AppendFlush(nil)); err != nil {
@@ -52,7 +55,7 @@ func (p *parting) Close() error {
 }
 
 // Exchange starts the service anew, skips its offer, and sends the request.
-func (r SSH) Exchange(ctx context.Context, service Service, body io.Reader, _ int64) (io.ReadCloser, error) {
+func (r Repository) Exchange(ctx context.Context, service upstream.Service, body io.Reader, _ int64) (io.ReadCloser, error) {
 	s, err := r.Host.open(ctx, service, r.Path)
 	if err != nil {
 		return nil, err
@@ -66,7 +69,7 @@ func (r SSH) Exchange(ctx context.Context, service Service, body io.Reader, _ in
 	return a, nil
 }
 
-func (s *session) skipOffer(service Service) error {
+func (s *session) skipOffer(service upstream.Service) error {
 	if err := s.answers(); err != nil {
 		return err
 	}
@@ -75,22 +78,14 @@ func (s *session) skipOffer(service Service) error {
 		p, err := pkt.Next()
 		switch {
 		case err != nil:
-			return failed("read what the SSH server offers", err)
+			return upstream.Failed("read what the SSH server offers", err)
 		case p.Kind == pktline.Flush:
 			return nil
-		case first && service == UploadPack && !IsVersion2(p):
-			return errVersion
+		case first && service == upstream.UploadPack && !upstream.IsVersion2(p):
+			return upstream.ErrVersion
 		}
 	}
 }
-
-// IsVersion2 tells whether an offer's first packet announces protocol version 2.
-func IsVersion2(p pktline.Packet) bool {
-	return p.Kind == pktline.Data && strings.TrimSuffix(string(p.Payload), "\n") == "version 2"
-}
-
-// ErrVersion returns the error for an offer that does not.
-func ErrVersion() error { return errVersion }
 
 // answer is what a program says to a request.
 type answer struct {
@@ -136,7 +131,7 @@ func (a *answer) Read(b []byte) (int, error) {
 		a.close(true)
 		return n, io.EOF
 	}
-	return n, failed("read from the SSH server", err)
+	return n, upstream.Failed("read from the SSH server", err)
 }
 
 // noting remembers why reading ended, if not at the end.

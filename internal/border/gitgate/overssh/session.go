@@ -1,4 +1,4 @@
-package upstream
+package overssh
 
 import (
 	"bufio"
@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"aibox/internal/border/gitgate/upstream"
 	"aibox/internal/plain"
 
 	"golang.org/x/crypto/ssh"
@@ -35,7 +36,7 @@ func (s *session) Close() error {
 
 // open starts the service for a path, over a new connection if the one that is
 // there turns out to be broken.
-func (h *SSHHost) open(ctx context.Context, service Service, path string) (*session, error) {
+func (h *Host) open(ctx context.Context, service upstream.Service, path string) (*session, error) {
 	if err := h.acquire(ctx); err != nil {
 		return nil, err
 	}
@@ -62,7 +63,7 @@ func (h *SSHHost) open(ctx context.Context, service Service, path string) (*sess
 	return s, nil
 }
 
-func (h *SSHHost) tryOpen(ctx context.Context, service Service, path string) (*session, error) {
+func (h *Host) tryOpen(ctx context.Context, service upstream.Service, path string) (*session, error) {
 	for tries := 1; ; tries++ {
 		client, reused, err := h.connect(ctx)
 		if err != nil {
@@ -74,16 +75,16 @@ func (h *SSHHost) tryOpen(ctx context.Context, service Service, path string) (*s
 		case err == nil:
 			return s, nil
 		case ctx.Err() != nil:
-			return nil, failed("open a session at the SSH server", ctx.Err())
+			return nil, upstream.Failed("open a session at the SSH server", ctx.Err())
 		case errors.As(err, &refused) && tries == maxOpens:
-			return nil, failed("the SSH server opens no session", err)
+			return nil, upstream.Failed("the SSH server opens no session", err)
 		case errors.As(err, &refused): // it may take fewer at once, or not have noticed an end yet
 			wait(ctx, time.Duration(tries)*openPause)
 			continue
 		}
 		h.drop(client)
 		if !reused {
-			return nil, failed("open a session at the SSH server", err)
+			return nil, upstream.Failed("open a session at the SSH server", err)
 		}
 	}
 }
@@ -98,7 +99,7 @@ func wait(ctx context.Context, d time.Duration) {
 }
 
 // startInTime starts a session, whose requests know no deadline of their own.
-func startInTime(ctx context.Context, client *ssh.Client, service Service, path string) (*session, error) {
+func startInTime(ctx context.Context, client *ssh.Client, service upstream.Service, path string) (*session, error) {
 	type result struct {
 		s   *session
 		err error
@@ -123,7 +124,7 @@ func startInTime(ctx context.Context, client *ssh.Client, service Service, path 
 	}
 }
 
-func start(client *ssh.Client, service Service, path string) (*session, error) {
+func start(client *ssh.Client, service upstream.Service, path string) (*session, error) {
 	raw, err := client.NewSession()
 	if err != nil {
 		return nil, err
@@ -143,7 +144,7 @@ func start(client *ssh.Client, service Service, path string) (*session, error) {
 
 // run asks for protocol version 2 by the variable that git uses. A server that
 // takes no variables may still run a program that sets it.
-func (s *session) run(service Service, path string) error {
+func (s *session) run(service upstream.Service, path string) error {
 	in, err := s.ssh.StdinPipe()
 	if err != nil {
 		return err
@@ -153,7 +154,7 @@ func (s *session) run(service Service, path string) error {
 		return err
 	}
 	command := string(service) + " '" + strings.ReplaceAll(path, "'", `'\''`) + "'"
-	if service == UploadPack && s.ssh.Setenv("GIT_PROTOCOL", "version=2") != nil {
+	if service == upstream.UploadPack && s.ssh.Setenv("GIT_PROTOCOL", "version=2") != nil {
 		command = "env GIT_PROTOCOL=version=2 " + command
 	}
 	s.in, s.out = in, bufio.NewReaderSize(out, bufferSize)

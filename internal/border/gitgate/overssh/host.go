@@ -1,4 +1,4 @@
-package upstream
+package overssh
 
 import (
 	"context"
@@ -9,12 +9,14 @@ import (
 	"strings"
 	"time"
 
+	"aibox/internal/border/gitgate/upstream"
+
 	"golang.org/x/crypto/ssh"
 )
 
-// SSHLogin is how the host logs in at one SSH server. The values are all that is
+// Login is how the host logs in at one SSH server. The values are all that is
 // needed: nothing is read from files later.
-type SSHLogin struct {
+type Login struct {
 	User    string
 	Address string // host:port to connect to
 	Name    string // host:port by which the host key is known
@@ -26,24 +28,24 @@ type SSHLogin struct {
 	Signers func() ([]ssh.Signer, error)
 }
 
-// SSHHost is one server: a connection that its repositories share, made when it
+// Host is one server: a connection that its repositories share, made when it
 // is needed and again when it broke.
-type SSHHost struct {
-	login SSHLogin
-	dial  DialFunc
+type Host struct {
+	login Login
+	dial  upstream.DialFunc
 
 	slots  chan struct{} // one for each session
 	lock   chan struct{} // holds client; a channel, so that waiting can end
 	client *ssh.Client
 }
 
-// NewSSHHost returns a server. Nothing is connected yet.
-func NewSSHHost(dial DialFunc, login SSHLogin) *SSHHost {
-	return &SSHHost{login: login, dial: dial, slots: make(chan struct{}, MaxSessions), lock: make(chan struct{}, 1)}
+// NewHost returns a server. Nothing is connected yet.
+func NewHost(dial upstream.DialFunc, login Login) *Host {
+	return &Host{login: login, dial: dial, slots: make(chan struct{}, MaxSessions), lock: make(chan struct{}, 1)}
 }
 
 // Close ends the connection and its sessions.
-func (h *SSHHost) Close() {
+func (h *Host) Close() {
 	h.lock <- struct{}{}
 	defer func() { <-h.lock }()
 	if h.client != nil {
@@ -53,7 +55,7 @@ func (h *SSHHost) Close() {
 }
 
 // connect returns the connection, and whether it was there before.
-func (h *SSHHost) connect(ctx context.Context) (client *ssh.Client, reused bool, err error) {
+func (h *Host) connect(ctx context.Context) (client *ssh.Client, reused bool, err error) {
 	select {
 	case h.lock <- struct{}{}:
 	case <-ctx.Done():
@@ -76,7 +78,7 @@ func (h *SSHHost) connect(ctx context.Context) (client *ssh.Client, reused bool,
 }
 
 // drop forgets a connection that is no longer good.
-func (h *SSHHost) drop(client *ssh.Client) {
+func (h *Host) drop(client *ssh.Client) {
 	_ = client.Close()
 	h.lock <- struct{}{}
 	defer func() { <-h.lock }()
@@ -85,12 +87,12 @@ func (h *SSHHost) drop(client *ssh.Client) {
 	}
 }
 
-func (h *SSHHost) logIn(ctx context.Context) (*ssh.Client, error) {
+func (h *Host) logIn(ctx context.Context) (*ssh.Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, loginTime)
 	defer cancel()
 	conn, err := h.dial(ctx, "tcp", h.login.Address)
 	if err != nil {
-		return nil, failed("cannot reach the SSH server", err)
+		return nil, upstream.Failed("cannot reach the SSH server", err)
 	}
 	type result struct {
 		client *ssh.Client
@@ -114,11 +116,11 @@ func (h *SSHHost) logIn(ctx context.Context) (*ssh.Client, error) {
 		return r.client, nil
 	case <-ctx.Done():
 		_ = conn.Close()
-		return nil, failed("SSH login", ctx.Err())
+		return nil, upstream.Failed("SSH login", ctx.Err())
 	}
 }
 
-func (h *SSHHost) config() *ssh.ClientConfig {
+func (h *Host) config() *ssh.ClientConfig {
 	return &ssh.ClientConfig{
 		User:              h.login.User,
 		Auth:              []ssh.AuthMethod{ssh.PublicKeysCallback(h.login.Signers)},
@@ -133,7 +135,7 @@ type hostKeyError struct{ error }
 
 func (e hostKeyError) Unwrap() error { return e.error }
 
-func (h *SSHHost) checkHostKey(name string, remote net.Addr, key ssh.PublicKey) error {
+func (h *Host) checkHostKey(name string, remote net.Addr, key ssh.PublicKey) error {
 	if err := h.login.HostKey(name, remote, key); err != nil {
 		return hostKeyError{fmt.Errorf("its host key %s is not the one that the host's known_hosts names: %w", ssh.FingerprintSHA256(key), err)}
 	}
@@ -145,20 +147,20 @@ func loginError(err error) error {
 	var negotiation *ssh.AlgorithmNegotiationError
 	switch {
 	case errors.As(err, &bad):
-		return failed("the SSH server is not trusted", bad)
+		return upstream.Failed("the SSH server is not trusted", bad)
 	case errors.As(err, &negotiation):
 		// A server whose key changed its type has none of the known ones.
-		return failed("the SSH server has no host key of a known type, or no common algorithm", negotiation)
+		return upstream.Failed("the SSH server has no host key of a known type, or no common algorithm", negotiation)
 	case strings.Contains(err.Error(), "unable to authenticate"): // an error without a type
 		return errors.New("the SSH server refuses the host's keys")
 	case errors.Is(err, io.EOF):
-		return failed("SSH login", err)
+		return upstream.Failed("SSH login", err)
 	}
-	return failed("SSH login failed", err)
+	return upstream.Failed("SSH login failed", err)
 }
 
 // acquire takes one of the connection's sessions.
-func (h *SSHHost) acquire(ctx context.Context) error {
+func (h *Host) acquire(ctx context.Context) error {
 	timer := time.NewTimer(waitTime)
 	defer timer.Stop()
 	select {
@@ -167,6 +169,6 @@ func (h *SSHHost) acquire(ctx context.Context) error {
 	case <-timer.C:
 		return fmt.Errorf("%d sessions with the SSH server are in use", MaxSessions)
 	case <-ctx.Done():
-		return failed("wait for the SSH server", ctx.Err())
+		return upstream.Failed("wait for the SSH server", ctx.Err())
 	}
 }
