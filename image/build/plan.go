@@ -47,7 +47,7 @@ func plan(test bool) []step {
 			after: []string{stepSource}, inputs: kernelInputs, do: makeKernel},
 		{name: stepRootfs, about: "Debian's packages", revision: 1, inputs: rootfsInputs, do: makeRootfs},
 		{name: stepClaude, about: "Claude Code", revision: 1, inputs: claudeInputs, do: fetchClaude},
-		{name: stepBase, about: "the root file system", revision: 3,
+		{name: stepBase, about: "the root file system", revision: 4,
 			after: []string{stepRootfs, stepClaude}, inputs: baseInputs, do: makeBase},
 		{name: stepInit, about: "the init", revision: 1, inputs: initInputs, do: saveInit},
 		disk,
