@@ -1,0 +1,5 @@
+//go:build !unix
+
+package task
+
+const noFollow, plainFlags = 0, 0

@@ -1,0 +1,11 @@
+//go:build unix
+
+package task
+
+import "syscall"
+
+// Flags with which no link is followed and no FIFO is waited for.
+const (
+	noFollow   = syscall.O_NOFOLLOW
+	plainFlags = noFollow | syscall.O_NONBLOCK
+)
