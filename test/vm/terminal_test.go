@@ -30,8 +30,15 @@ type console struct {
 	ended  chan error
 }
 
-// terminal starts `aibox run` with the arguments on a terminal of 30 rows and 100 columns.
+// terminal starts `aibox run` with the arguments on a terminal.
 func (b *box) terminal(args ...string) *console {
+	b.t.Helper()
+	return b.onTerminal(exec.Command(readEnvironment().aibox, append([]string{"run", "--image", b.image}, args...)...))
+}
+
+// onTerminal starts a command on a terminal of 30 rows and 100 columns, in the
+// project and with the user's environment.
+func (b *box) onTerminal(cmd *exec.Cmd) *console {
 	b.t.Helper()
 	master, tty, err := pty.Open()
 	if err != nil {
@@ -44,8 +51,7 @@ func (b *box) terminal(args ...string) *console {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	c := &console{t: b.t, pty: master, tty: tty, before: before, out: &lockedBuffer{}, ended: make(chan error, 1)}
-	c.cmd = exec.Command(readEnvironment().aibox, append([]string{"run", "--image", b.image}, args...)...)
+	c := &console{t: b.t, pty: master, tty: tty, before: before, cmd: cmd, out: &lockedBuffer{}, ended: make(chan error, 1)}
 	c.cmd.Dir, c.cmd.Env = b.project, b.env
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = tty, tty, tty
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
