@@ -95,6 +95,9 @@ func (b *box) boot(ctx context.Context) error {
 	case conn := <-b.services.control:
 		message := bootMessage(b.p.settings, b.p.resolved, b.p.identity, b.keys, b.o.ExtraEnv, time.Now())
 		b.p.addUserSetup(&message)
+		if b.o.Task != nil {
+			b.o.Task.change(&message)
+		}
 		if b.control, err = control.Start(ctx, conn, message); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"aibox/internal/fault"
+	"aibox/internal/wire"
 )
 
 var sessionID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
@@ -15,6 +16,8 @@ var sessionID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`
 // login shell.
 func (o Options) command() (string, error) {
 	switch {
+	case o.Task != nil:
+		return wire.TaskCommand, nil
 	case o.Command != "":
 		return o.Command, nil
 	case o.Shell && o.Resume != "":

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"io"
 	"net/url"
 	"os"
 	"time"
@@ -39,8 +40,12 @@ type Options struct {
 
 	// Terminal connects the session to the terminal at Stdin. Without it the
 	// three files are the command's own, kept apart.
-	Terminal              bool
-	Stdin, Stdout, Stderr *os.File
+	Terminal       bool
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	// SessionStderr takes the session's stderr where it must stay apart from aibox's
+	// own lines; Stderr by default.
+	SessionStderr io.Writer
 
 	// Upstream is the Claude API that the key gate talks to; the real one by
 	// default. Only the host side can set it.
@@ -53,4 +58,6 @@ type Options struct {
 	Report *os.File
 	// ExtraEnv are NAME=value pairs for the session, after the config's.
 	ExtraEnv []string
+	// Task makes the run that of a task; nil for none.
+	Task *Task
 }

@@ -32,6 +32,7 @@ type prepared struct {
 	user     *usersetup.Setup
 
 	console, proxyLog *os.File
+	logs              logs // their names
 
 	full bool // the disk is, at the end of the run
 }
@@ -51,18 +52,16 @@ func prepare(ctx context.Context, o Options, undo *undo) (*prepared, error) {
 	if err := p.loadConfig(o); err != nil {
 		return nil, err
 	}
+	if p.logs, p.folders = p.kept, []share.Folder{{Name: shareProject, Dir: p.project.Dir}}; o.Task != nil {
+		p.logs, p.folders = o.Task.Folder, o.Task.folders()
+	}
 	if err := p.openMounts(place, undo); err != nil {
 		return nil, err
 	}
 	if err := p.openImage(o, undo); err != nil {
 		return nil, err
 	}
-	lock, err := p.kept.LockRun()
-	if err != nil {
-		return nil, err
-	}
-	undo.push(lock.Release)
-	if err := p.openFiles(undo); err != nil {
+	if err := p.openKept(o.Task, undo); err != nil {
 		return nil, err
 	}
 	p.openUserSetup(place, o, undo)
@@ -124,7 +123,6 @@ func (p *prepared) override(o Options) error {
 
 // openMounts opens the mounts of the config, by handles.
 func (p *prepared) openMounts(place project.Place, undo *undo) error {
-	p.folders = []share.Folder{{Name: shareProject, Dir: p.project.Dir}}
 	for i, m := range p.resolved.Mounts {
 		if _, err := os.Stat(m.Host); errors.Is(err, fs.ErrNotExist) {
 			return fault.New(fault.Config, `make it, or remove the line under "mounts": aibox config edit`, "mounts: the folder %q does not exist", m.Host)
@@ -139,7 +137,19 @@ func (p *prepared) openMounts(place project.Place, undo *undo) error {
 	return nil
 }
 
-// openFiles opens what is kept for the project. The caller holds the run's lock.
+// openKept takes the lock and opens what is kept for the project, or for a task.
+func (p *prepared) openKept(t *Task, undo *undo) error {
+	if t != nil { // its caller holds the lock
+		return p.openTaskFiles(t, undo)
+	}
+	lock, err := p.kept.LockRun()
+	if err != nil {
+		return err
+	}
+	undo.push(lock.Release)
+	return p.openFiles(undo)
+}
+
 func (p *prepared) openFiles(undo *undo) error {
 	home, err := p.kept.OpenHome()
 	if err != nil {
@@ -156,15 +166,7 @@ func (p *prepared) openFiles(undo *undo) error {
 		return err
 	}
 	undo.close(p.state.File)
-	if p.console, err = p.kept.OpenConsoleLog(); err != nil {
-		return err
-	}
-	undo.close(p.console)
-	if p.proxyLog, err = p.kept.OpenProxyLog(); err != nil {
-		return err
-	}
-	undo.close(p.proxyLog)
-	return nil
+	return p.openLogs(p.kept.OpenConsoleLog, p.kept.OpenProxyLog, undo)
 }
 
 // close pushes the closing of c, whose error no longer matters by then.

@@ -178,6 +178,7 @@ func (b *box) finish() {
 		b.times.print(b.o.Stderr)
 	}
 	b.report(b.o.Stderr)
+	b.tellHosts()
 	if b.o.Report != nil {
 		if err := b.writeReport(b.o.Report); err != nil {
 			fmt.Fprintf(b.o.Stderr, "aibox: write the report: %v\n", err)
@@ -192,7 +193,7 @@ func (b *box) report(w io.Writer) {
 		fmt.Fprintln(w, "aibox: "+r.Text)
 	}
 	if more > 0 {
-		fmt.Fprintf(w, "aibox: %d more hosts were refused; see %s\n", more, b.p.kept.ProxyLog())
+		fmt.Fprintf(w, "aibox: %d more hosts were refused; see %s\n", more, b.p.logs.ProxyLog())
 	}
 	if len(refused) > 0 {
 		fmt.Fprintln(w, "hint: the config is "+b.p.kept.Config())

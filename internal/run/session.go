@@ -26,7 +26,7 @@ func (b *box) session(ctx context.Context, command string) (int, error) {
 	first := sync.OnceFunc(func() { b.times.mark(phaseSession) })
 	o := terminal.Options{
 		Keys: b.keys, Command: command, PTY: b.o.Terminal, Env: sessionEnv(os.LookupEnv),
-		Stdin: b.o.Stdin, Stdout: watched{b.o.Stdout, first}, Stderr: watched{b.o.Stderr, first},
+		Stdin: b.o.Stdin, Stdout: watched{b.o.Stdout, first}, Stderr: watched{b.o.sessionStderr(), first},
 	}
 	exit, err := terminal.Run(ctx, conn, o)
 	if err == nil && b.o.Terminal && !b.o.Shell {
@@ -50,6 +50,13 @@ func (b *box) untilBroken(ctx context.Context) (context.Context, func()) {
 		}
 	}()
 	return ctx, func() { cancel(nil) }
+}
+
+func (o Options) sessionStderr() io.Writer {
+	if o.SessionStderr != nil {
+		return o.SessionStderr
+	}
+	return o.Stderr
 }
 
 // watched calls first at the first byte written.

@@ -22,7 +22,7 @@ func (b *box) unbooted(err error, ended bool) error {
 	if failed := (*fault.Error)(nil); errors.As(err, &failed) {
 		return err
 	}
-	log := b.p.kept.ConsoleLog()
+	log := b.p.logs.ConsoleLog()
 	b.machine.Kill() // so that the console is complete
 	line := lastLine(log)
 	if line == "" {

@@ -98,9 +98,6 @@ func (j *job) printHosts(e ended) {
 			j.lines.Own("%s: %s", x.what, text)
 		}
 	}
-	for _, line := range e.refusals[:min(len(e.refusals), maxHosts)] {
-		j.lines.Own("%s", strings.TrimPrefix(line, "aibox: "))
-	}
 }
 
 func hostList(hosts []string) string {

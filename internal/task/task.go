@@ -52,9 +52,8 @@ type VM struct {
 	Results, Said io.Writer
 	// Own takes aibox's lines about the VM.
 	Own io.Writer
-	// Hosts is told, at the end, which hosts were reached and refused, and the
-	// line for each refusal.
-	Hosts func(reached, refused, lines []string)
+	// Hosts is told, at the end, which hosts were reached and refused.
+	Hosts func(reached, refused []string)
 }
 
 // ToldError is an error that has been printed already.

@@ -37,7 +37,7 @@ type ended struct {
 	boot error // of the VM's run
 	read error // of what it sent
 
-	reached, refused, refusals []string
+	reached, refused []string
 }
 
 // vm has the VM run and reports. Its own error is the task's.
@@ -75,7 +75,7 @@ func (j *job) boot(ctx context.Context, share *os.File, f files) (e ended) {
 	own := &splitter{take: func(line string) { j.lines.Own("%s", strings.TrimPrefix(line, "aibox: ")) }}
 	boot := j.Boot(vmCtx, VM{
 		Dir: j.folder.Path, Task: j.task, Share: share, Stdin: stdin, Results: sink, Said: said, Own: own,
-		Hosts: func(reached, refused, lines []string) { e.reached, e.refused, e.refusals = reached, refused, lines },
+		Hosts: func(reached, refused []string) { e.reached, e.refused = reached, refused },
 	})
 	said.flush()
 	own.flush()
