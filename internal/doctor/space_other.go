@@ -1,0 +1,9 @@
+//go:build !linux && !darwin
+
+package doctor
+
+import "errors"
+
+func freeSpace(string) (uint64, error) { return 0, errors.ErrUnsupported }
+
+func writable(string) error { return nil }

@@ -1,0 +1,16 @@
+//go:build linux || darwin
+
+package doctor
+
+import "golang.org/x/sys/unix"
+
+// freeSpace returns the bytes that the user may still write in dir.
+func freeSpace(dir string) (uint64, error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		return 0, err
+	}
+	return s.Bavail * uint64(s.Bsize), nil
+}
+
+func writable(dir string) error { return unix.Access(dir, unix.W_OK|unix.X_OK) }
