@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -53,9 +54,19 @@ func makePrivate(dir string) error {
 }
 
 // bindFolders puts the shares where the host wants them, then the state disk's
-// folders. Project and home have a place without a share too.
+// folders. Project and home have a place without a share too, which comes first
+// since other shares go below the home.
 func (m *machine) bindFolders() error {
-	shared := map[string]bool{}
+	for _, f := range []struct{ name, target string }{
+		{"home", wire.GuestHome}, {"project", wire.GuestProject},
+	} {
+		if slices.ContainsFunc(m.boot.Binds, func(b wire.Bind) bool { return b.Target == f.target }) {
+			continue
+		}
+		if err := m.bindOwn(f.name, f.target); err != nil {
+			return err
+		}
+	}
 	for _, b := range m.boot.Binds {
 		if !validShare(b.Share) {
 			return fmt.Errorf("share %q is not valid", b.Share)
@@ -71,16 +82,6 @@ func (m *machine) bindFolders() error {
 		}
 		if err != nil {
 			return err
-		}
-		shared[b.Target] = true
-	}
-	for _, f := range []struct{ name, target string }{
-		{"home", wire.GuestHome}, {"project", wire.GuestProject},
-	} {
-		if !shared[f.target] {
-			if err := m.bindOwn(f.name, f.target); err != nil {
-				return err
-			}
 		}
 	}
 	if !m.state {
