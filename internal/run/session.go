@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"sync"
 	"time"
 
@@ -70,11 +71,16 @@ func (w watched) Write(p []byte) (int, error) {
 	return w.Writer.Write(p)
 }
 
-// sessionEnv is what the terminal's programs have to know of it.
+// terminalValue is the form of what the terminal's variables hold; the VM takes
+// no terminal of another name.
+var terminalValue = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$`)
+
+// sessionEnv is what the terminal's programs have to know of it. Odd values are
+// dropped, and a terminal without a name is a dumb one.
 func sessionEnv(lookup func(string) (string, bool)) map[string]string {
-	env := map[string]string{}
+	env := map[string]string{"TERM": "dumb"}
 	for _, name := range []string{"TERM", "COLORTERM", "LANG"} {
-		if value, ok := lookup(name); ok && value != "" {
+		if value, _ := lookup(name); terminalValue.MatchString(value) {
 			env[name] = value
 		}
 	}
