@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 
+	"aibox/internal/cli/exit"
 	"aibox/internal/jail/helper"
 	vmrun "aibox/internal/run"
 )
@@ -32,15 +33,15 @@ func roles() []role {
 func session(ctx context.Context, _ []string) int {
 	a := newApp(Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, thisMachine())
 	err := a.notRoot()
-	exit := 0
+	code := 0
 	if err == nil {
-		exit, err = vmrun.Session(ctx)
+		code, err = vmrun.Session(ctx)
 	}
 	if err != nil {
 		a.Report(err)
-		return exitCode(err)
+		return exit.Code(err)
 	}
-	return exit
+	return code
 }
 
 // child runs the helper that the arguments name, if they name one.

@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"aibox/internal/cli/console"
+	"aibox/internal/cli/exit"
 	"aibox/internal/fault"
 
 	"github.com/spf13/cobra"
@@ -63,7 +64,7 @@ func run(ctx context.Context, args []string, std Stdio, m machine) int {
 			err = context.Canceled // a signal's own text says no more
 		}
 		a.Report(err)
-		return exitCode(err)
+		return exit.Code(err)
 	}
 	return a.exit
 }
@@ -83,7 +84,7 @@ only the hosts that the project's config allows.`,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetVersionTemplate("aibox {{.Version}}\n")
-	root.SetHelpTemplate(helpTemplate)
+	root.SetHelpTemplate(exit.HelpTemplate)
 	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
 	root.SetOut(a.out)
 	root.SetErr(a.std.Err)
@@ -94,7 +95,7 @@ only the hosts that the project's config allows.`,
 		return fault.New(fault.Usage, cmd.CommandPath()+" --help lists the flags", "%w", err)
 	})
 	for _, add := range []func() *cobra.Command{
-		a.runCommand, a.demoCommand, a.configCommand, a.projectsCommand, a.imageCommand, a.completionCommand, a.versionCommand,
+		a.runCommand, a.taskCommand, a.tasksCommand, a.demoCommand, a.configCommand, a.projectsCommand, a.imageCommand, a.completionCommand, a.versionCommand,
 	} {
 		root.AddCommand(add())
 	}
@@ -111,7 +112,7 @@ func prepare(cmd *cobra.Command, a *app) {
 			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		}
 	}
-	describeExit(cmd)
+	exit.Describe(cmd)
 	for _, sub := range cmd.Commands() {
 		prepare(sub, a)
 	}
@@ -135,4 +136,9 @@ func noArgs(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	return fault.New(fault.Usage, cmd.CommandPath()+" --help shows the usage", "%s takes no argument, but got %q", cmd.CommandPath(), args[0])
+}
+
+// exits notes which kinds of failure a command can end in, for its help.
+func exits(success string, kinds ...fault.Kind) map[string]string {
+	return exit.Notes(success, kinds...)
 }

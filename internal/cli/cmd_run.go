@@ -2,6 +2,7 @@ package cli
 
 import (
 	"aibox/internal/config"
+	"aibox/internal/doctor"
 	"aibox/internal/fault"
 	vmrun "aibox/internal/run"
 
@@ -61,7 +62,7 @@ func (a *app) readyToRun(cmd *cobra.Command, o vmrun.Options) error {
 	if o.Lax {
 		return nil
 	}
-	return a.kernelIsNew()
+	return doctor.OldKernel(a.machine.kernel)
 }
 
 // checkSize checks the flags that were given; 0 is no way to ask for the default.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"aibox/internal/cli/exit"
 	"aibox/internal/fault"
 
 	"github.com/spf13/cobra"
@@ -31,7 +32,7 @@ func TestEveryCommandIsExplained(t *testing.T) {
 		if cmd.Short == "" || cmd.Long == "" || !strings.Contains(cmd.Example, "aibox") {
 			t.Errorf("%s lacks a description or an example", cmd.CommandPath())
 		}
-		if codes := cmd.Annotations[exitAnnotation]; !strings.Contains(codes, "  0  ") || !strings.Contains(codes, "  2  ") || !strings.Contains(codes, "  130") {
+		if codes := cmd.Annotations[exit.Annotation]; !strings.Contains(codes, "  0  ") || !strings.Contains(codes, "  2  ") || !strings.Contains(codes, "  130") {
 			t.Errorf("%s has the exit codes %q", cmd.CommandPath(), codes)
 		}
 		for line := range strings.Lines(cmd.Long) {
@@ -49,35 +50,20 @@ func TestEveryCommandIsExplained(t *testing.T) {
 func TestEveryKindHasACodeOfItsOwn(t *testing.T) {
 	seen := map[int]fault.Kind{}
 	for k := fault.Failed; k <= fault.Refused; k++ {
-		code, ok := exitCodes()[k]
+		code, ok := exit.Codes()[k]
 		if other, twice := seen[code]; !ok || twice || code < 1 || code >= 126 {
 			t.Errorf("kind %d has the code %d (as kind %d, %v)", k, code, other, twice)
 		}
 		seen[code] = k
-		if got := exitCode(fault.New(k, "", "x")); got != code {
+		if got := exit.Code(fault.New(k, "", "x")); got != code {
 			t.Errorf("kind %d: exit code %d, want %d", k, got, code)
 		}
 	}
-	if got := exitCode(os.ErrInvalid); got != 1 {
+	if got := exit.Code(os.ErrInvalid); got != 1 {
 		t.Errorf("an error without a kind: %d, want 1", got)
 	}
-	if got := exitCode(context.Canceled); got != exitInterrupted {
-		t.Errorf("interrupted: %d, want %d", got, exitInterrupted)
-	}
-}
-
-func TestKernelIsNew(t *testing.T) {
-	a := testApp(t)
-	for kernel, ok := range map[string]bool{
-		"": true, "6.7.0": true, "6.7-rc1": true, "6.12.48+deb13-amd64": true, "7.0.1": true, "10.1": true,
-		"6.6.99": false, "5.15.0-91-generic": false, "6": false, "x.y": false, "unknown": false,
-	} {
-		a.machine.kernel = kernel
-		if err := a.kernelIsNew(); (err == nil) != ok {
-			t.Errorf("kernel %q: %v", kernel, err)
-		} else if err != nil && (fault.KindOf(err) != fault.Machine || fault.HintOf(err) == "") {
-			t.Errorf("kernel %q: kind %d, hint %q", kernel, fault.KindOf(err), fault.HintOf(err))
-		}
+	if got := exit.Code(context.Canceled); got != exit.Interrupted {
+		t.Errorf("interrupted: %d, want %d", got, exit.Interrupted)
 	}
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"strings"
 
+	"aibox/internal/cli/exit"
 	"aibox/internal/fault"
 	"aibox/internal/plain"
 )
@@ -26,9 +27,9 @@ func (l *lastLines) Write(b []byte) (int, error) {
 
 // failure returns the error with which a copy ended, nil when the exit code is
 // none of aibox's own or is one that programs often end with.
-func (l *lastLines) failure(exit int) error {
-	for kind, code := range exitCodes() {
-		if code != exit || kind == fault.Failed {
+func (l *lastLines) failure(ended int) error {
+	for kind, code := range exit.Codes() {
+		if code != ended || kind == fault.Failed {
 			continue
 		}
 		text, hint := "a copy of aibox failed", ""

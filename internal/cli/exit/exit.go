@@ -1,4 +1,6 @@
-package cli
+// Package exit is the one table from kinds of failure to exit codes, and what
+// the help says of them.
+package exit
 
 import (
 	"context"
@@ -11,12 +13,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// exitInterrupted is the exit code after SIGINT or SIGTERM.
-const exitInterrupted = 130
+// Interrupted is the exit code after SIGINT or SIGTERM.
+const Interrupted = 130
 
-// exitCodes is the one table from kinds of failure to exit codes. They are part
-// of the interface: scripts rely on them.
-func exitCodes() map[fault.Kind]int {
+// Codes is the table. The codes are part of the interface: scripts rely on them.
+func Codes() map[fault.Kind]int {
 	return map[fault.Kind]int{
 		fault.Failed:  1,
 		fault.Usage:   2,
@@ -26,11 +27,12 @@ func exitCodes() map[fault.Kind]int {
 	}
 }
 
-func exitCode(err error) int {
+// Code returns the exit code for an error.
+func Code(err error) int {
 	if errors.Is(err, context.Canceled) && fault.KindOf(err) == fault.Failed {
-		return exitInterrupted
+		return Interrupted
 	}
-	if code, ok := exitCodes()[fault.KindOf(err)]; ok {
+	if code, ok := Codes()[fault.KindOf(err)]; ok {
 		return code
 	}
 	return 1
@@ -51,14 +53,15 @@ func kindMeaning(k fault.Kind) string {
 	return "it failed"
 }
 
-const exitAnnotation = "exit"
+// Annotation is the name of the annotation that holds a command's codes.
+const Annotation = "exit"
 
-// exits notes which kinds of failure a command can end in, for its help.
+// Notes notes which kinds of failure a command can end in, for its help.
 // Usage is always one.
-func exits(success string, kinds ...fault.Kind) map[string]string {
+func Notes(success string, kinds ...fault.Kind) map[string]string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "  %-5d%s\n", 0, success)
-	codes := exitCodes()
+	codes := Codes()
 	for k := fault.Failed; k <= fault.Refused; k++ {
 		listed := k == fault.Usage
 		for _, kind := range kinds {
@@ -68,18 +71,19 @@ func exits(success string, kinds ...fault.Kind) map[string]string {
 			fmt.Fprintf(&b, "  %-5d%s\n", codes[k], kindMeaning(k))
 		}
 	}
-	fmt.Fprintf(&b, "  %-5dinterrupted", exitInterrupted)
-	return map[string]string{exitAnnotation: b.String()}
+	fmt.Fprintf(&b, "  %-5dinterrupted", Interrupted)
+	return map[string]string{Annotation: b.String()}
 }
 
-// describeExit gives commands that only hold others the shortest list.
-func describeExit(cmd *cobra.Command) {
-	if cmd.Annotations[exitAnnotation] == "" {
-		cmd.Annotations = exits("success")
+// Describe gives commands that only hold others the shortest list.
+func Describe(cmd *cobra.Command) {
+	if cmd.Annotations[Annotation] == "" {
+		cmd.Annotations = Notes("success")
 	}
 }
 
-const helpTemplate = `{{with or .Long .Short}}{{. | trimTrailingWhitespaces}}{{end}}
+// HelpTemplate is cobra's template of every command's help.
+const HelpTemplate = `{{with or .Long .Short}}{{. | trimTrailingWhitespaces}}{{end}}
 
 Usage:
   {{if .HasAvailableSubCommands}}{{.CommandPath}} COMMAND{{else}}{{.UseLine}}{{end}}
