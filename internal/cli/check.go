@@ -1,6 +1,9 @@
 package cli
 
-import "aibox/internal/fault"
+import (
+	"aibox/internal/doctor"
+	"aibox/internal/fault"
+)
 
 // notRoot refuses to work as root: files would become root's, and a mistake in
 // what faces the VM would cost the whole machine.
@@ -14,3 +17,6 @@ func (a *app) notRoot() error {
 // oldKernelFlag goes on with a kernel on which aibox cannot be locked down.
 // Package jail names it too, for its hints.
 const oldKernelFlag = "allow-old-kernel"
+
+// kernelIsNew refuses a kernel on which aibox cannot be locked down.
+func (a *app) kernelIsNew() error { return doctor.OldKernel(a.machine.kernel) }

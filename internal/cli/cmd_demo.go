@@ -11,7 +11,6 @@ import (
 
 	"aibox/demo"
 	"aibox/internal/config"
-	"aibox/internal/doctor"
 	"aibox/internal/fault"
 	"aibox/internal/project"
 	vmrun "aibox/internal/run"
@@ -35,7 +34,7 @@ is printed with its time; "demo passed" is the last line only if every step was 
 			if err := a.notRoot(); err != nil {
 				return err
 			}
-			if err := doctor.OldKernel(a.machine.kernel); err != nil {
+			if err := a.kernelIsNew(); err != nil {
 				return err
 			}
 			return demo.Run(cmd.Context(), demo.Options{Run: d.run, Out: a.out, Timeout: timeout})

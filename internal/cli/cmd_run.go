@@ -2,7 +2,6 @@ package cli
 
 import (
 	"aibox/internal/config"
-	"aibox/internal/doctor"
 	"aibox/internal/fault"
 	vmrun "aibox/internal/run"
 
@@ -62,7 +61,7 @@ func (a *app) readyToRun(cmd *cobra.Command, o vmrun.Options) error {
 	if o.Lax {
 		return nil
 	}
-	return doctor.OldKernel(a.machine.kernel)
+	return a.kernelIsNew()
 }
 
 // checkSize checks the flags that were given; 0 is no way to ask for the default.
