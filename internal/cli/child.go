@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"io"
+	"net/url"
 	"os"
 
 	"aibox/internal/cli/exit"
@@ -25,6 +27,7 @@ func roles() []role {
 	return []role{
 		{helper.Command, func(_ context.Context, args []string) int { return helper.Builtin().Main(args) }},
 		{vmrun.SessionCommand, session},
+		{UpstreamCommand, withUpstream},
 	}
 }
 
@@ -42,6 +45,34 @@ func session(ctx context.Context, _ []string) int {
 		return exit.Code(err)
 	}
 	return code
+}
+
+// UpstreamCommand is the hidden command that runs the command line behind it with
+// another Claude API, whose URL is in the file 3 that it inherits. The tests of
+// the real VM use it: neither a flag nor the config can name another API.
+const UpstreamCommand = "internal-upstream"
+
+// maxUpstream bounds a URL in bytes.
+const maxUpstream = 1000
+
+func withUpstream(ctx context.Context, args []string) int {
+	std := Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
+	host := thisMachine()
+	pipe := os.NewFile(3, "upstream")
+	text, err := io.ReadAll(io.LimitReader(pipe, maxUpstream))
+	var upstream *url.URL
+	if err == nil {
+		upstream, err = url.Parse(string(text))
+	}
+	if err != nil {
+		newApp(std, host).Report(err)
+		return exit.Code(err)
+	}
+	host.runVM = func(ctx context.Context, o vmrun.Options) (int, error) {
+		o.Upstream = upstream
+		return vmrun.Run(ctx, o)
+	}
+	return run(ctx, args, std, host)
 }
 
 // child runs the helper that the arguments name, if they name one.

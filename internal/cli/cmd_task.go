@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"aibox/internal/cli/console"
+	"aibox/internal/cli/exit"
+	"aibox/internal/doctor"
 	"aibox/internal/fault"
 	vmrun "aibox/internal/run"
 	"aibox/internal/task"
@@ -43,7 +45,7 @@ Code and brings back its work so far; a second one ends all at once.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := a.task(cmd, args, o, f)
 			if told := (*task.ToldError)(nil); errors.As(err, &told) {
-				a.exit = exitCode(told.Err)
+				a.exit = exit.Code(told.Err)
 				return nil
 			}
 			return err
@@ -81,7 +83,7 @@ func (a *app) task(cmd *cobra.Command, args []string, o task.Options, f taskFlag
 		return err
 	}
 	if !f.vm.Lax {
-		if err := a.kernelIsNew(); err != nil {
+		if err := doctor.OldKernel(a.machine.kernel); err != nil {
 			return err
 		}
 	}

@@ -172,11 +172,11 @@ the only one. What the VM said is marked as the VM's words.`,
 			if err != nil {
 				return err
 			}
-			if e := task.Look(k, t); asJSON {
+			e := task.Look(k, t)
+			if asJSON {
 				return a.writeJSON(inJSON(e))
-			} else {
-				a.show(e)
 			}
+			a.show(e)
 			return nil
 		},
 	}
@@ -222,8 +222,8 @@ func (a *app) tasksClean() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "clean [--all] [--older-than TIME] [--yes]",
 		Short: "Remove the folders of tasks that have ended",
-		Long: `Removes what came back from tasks that have ended, of the project in the current folder, bundles
-that were not fetched included. Running tasks are left alone. On a terminal it asks first.`,
+		Long: `Removes what came back from ended tasks of the project in the current folder. Bundles
+that were not fetched go too. Running tasks are left alone. On a terminal it asks first.`,
 		Example:     "  aibox tasks clean --older-than 7d",
 		Annotations: exits("they were removed, or you said no", fault.Failed, fault.Machine, fault.Refused),
 		Args:        noArgs,
