@@ -22,11 +22,18 @@ else
   mkdir -p "$STAGED"
 fi
 
-# stage_as copies a file or folder to a name, holes kept, only where it changed.
+# stage_as copies a file or folder to a name, holes kept, where size or time differ:
+# an older build is a change too, so "newer" is not what counts.
 stage_as() {
-  cp -aruT --sparse=always "$2" "$STAGED/$1"
-  chmod -R a+rX "$STAGED/$1"
+  local to=$STAGED/$1 from=$2
+  if [ "$(stamps "$from")" != "$(stamps "$to")" ]; then
+    rm -rf "$to"
+    cp -a --sparse=always "$from" "$to"
+    chmod -R u+rwX,a+rX "$to"
+  fi
 }
+
+stamps() { (cd "$(dirname "$1")" 2>/dev/null && find "$(basename "$1")" -type f -printf '%T@ %s %f\n' 2>/dev/null | sort); }
 
 stage() {
   local f

@@ -55,7 +55,7 @@ func TestEditsAreSeenAtOnceInBothDirections(t *testing.T) {
 	if err := os.Rename(path+".new", path); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.must("cat file; ls"); got != "renamedfile" {
+	if got := s.must("cat file; ls"); got != "renamedfile\n" {
 		t.Errorf("after a rename over: %q", got)
 	}
 	if err := os.Remove(path); err != nil {
@@ -118,7 +118,7 @@ func TestHomeAndStateDiskSurviveARestart(t *testing.T) {
 	b.mustRun(`mkdir -p ~/.claude && echo login > ~/.claude/.credentials.json
 		printf '#!/bin/sh\necho tool works\n' > /usr/local/bin/mytool && chmod +x /usr/local/bin/mytool && mytool
 		echo cached > ~/.cache/file; echo gone > /tmp/file`)
-	got := b.mustRun("cat ~/.claude/.credentials.json ~/.cache/file; mytool; ls /tmp/file 2>&1")
+	got := b.mustRun("cat ~/.claude/.credentials.json ~/.cache/file; mytool; ls /tmp/file 2>&1 || true")
 	for _, want := range []string{"login\n", "cached\n", "tool works\n", "No such file"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the second run printed %q, want %q in it", got, want)

@@ -127,8 +127,11 @@ func TestTerminalSizeSignalsAndExitCode(t *testing.T) {
 	}
 	c.send("until stty size | grep -x '41 123'; do :; done; echo res''ized\r")
 	c.await(`41 123\r\nresized`)
-	c.send("sleep 1000; echo after=$?\r")
+	c.send("echo sle''eps; sleep 1000\r")
+	c.await(`sleeps\r\n`)
 	c.send("\x03")
+	c.await(`\^C\r\n`)
+	c.send("echo after=$?\r")
 	c.await(`after=130\r\n`)
 	c.send("exit 7\r")
 	if code := c.wait(); code != 7 {
