@@ -56,6 +56,9 @@ type Boot struct {
 	// passed by GIT_CONFIG_*; GitBroker tells whether GitPort is served.
 	Git       []Setting `json:"git,omitempty"`
 	GitBroker bool      `json:"git_broker,omitempty"`
+	// IDE and Clipboard tell whether IDEPort and ClipboardPort are served.
+	IDE       bool `json:"ide,omitempty"`
+	Clipboard bool `json:"clipboard,omitempty"`
 
 	// User is copied into the home; nil leaves the home as it is.
 	User *UserSetup `json:"user,omitempty"`

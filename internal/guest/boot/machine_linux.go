@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -71,6 +72,7 @@ func (m *machine) steps() []step {
 		{"folders", m.bindFolders, true},
 		{"home", m.prepareHome, false},
 		{"claude code", m.answerClaude, false},
+		{"clipboard programs", m.addClipboard, false},
 		{"forwarders", m.forward, true},
 		{"session server", m.prepareSessions, true},
 		{"read-only root", closeRoot, true},
@@ -136,6 +138,19 @@ func (m *machine) divide() error {
 func (m *machine) forward() error {
 	m.relay = relay.New(func(service string) (relay.Conn, error) { return m.link.Open(service) })
 	return m.relay.Listen(relay.Ports(m.boot))
+}
+
+// addClipboard puts the programs that read the clipboard where they are looked
+// for: init under other names.
+func (m *machine) addClipboard() error {
+	if !m.boot.Clipboard {
+		return nil
+	}
+	var failed []error
+	for _, name := range []string{clip.XClip, clip.WlPaste} {
+		failed = append(failed, os.Symlink(names.Init, filepath.Join("/usr/bin", name)))
+	}
+	return errors.Join(failed...)
 }
 
 func (m *machine) prepareSessions() error {

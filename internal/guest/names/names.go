@@ -18,6 +18,7 @@ const (
 const (
 	Cgroup      = "/sys/fs/cgroup"
 	StateDevice = "/dev/vdb"
+	Init        = "/usr/sbin/aibox-init"
 	Shell       = "/bin/bash"
 	Mke2fs      = "/usr/sbin/mke2fs"
 	E2fsck      = "/usr/sbin/e2fsck"

@@ -14,8 +14,8 @@ type Port struct {
 	Target string
 }
 
-// Ports lists what a VM serves: the proxy, the API and the git broker where
-// they exist, and the listed ports of the host's loopback.
+// Ports lists what a VM serves: the proxy, the services of the host that this
+// run has, and the listed ports of the host's loopback.
 func Ports(boot wire.Boot) []Port {
 	list := []Port{{Number: wire.ProxyPort, Service: wire.ServiceProxy}}
 	if boot.API {
@@ -23,6 +23,12 @@ func Ports(boot wire.Boot) []Port {
 	}
 	if boot.GitBroker {
 		list = append(list, Port{Number: wire.GitPort, Service: wire.ServiceGit})
+	}
+	if boot.IDE {
+		list = append(list, Port{Number: wire.IDEPort, Service: wire.ServiceIDE})
+	}
+	if boot.Clipboard {
+		list = append(list, Port{Number: wire.ClipboardPort, Service: wire.ServiceClipboard})
 	}
 	for _, h := range boot.HostPorts {
 		// The proxy knows which of the two loopback addresses is listed.

@@ -16,11 +16,13 @@ import (
 )
 
 func TestPorts(t *testing.T) {
-	got := Ports(wire.Boot{API: true, GitBroker: true, HostPorts: []wire.HostPort{{Port: 5432}, {Port: 8080, IPv6: true}}})
+	got := Ports(wire.Boot{API: true, GitBroker: true, IDE: true, Clipboard: true, HostPorts: []wire.HostPort{{Port: 5432}, {Port: 8080, IPv6: true}}})
 	want := []Port{
 		{Number: 3128, Service: "proxy"},
 		{Number: 3129, Service: "api"},
 		{Number: 3130, Service: "git"},
+		{Number: 3131, Service: "ide"},
+		{Number: 3132, Service: "clipboard"},
 		{Number: 5432, Service: "proxy", Target: "localhost:5432"},
 		{Number: 8080, Service: "proxy", Target: "localhost:8080"},
 	}

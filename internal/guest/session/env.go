@@ -46,6 +46,9 @@ func own(boot wire.Boot) []string {
 			fmt.Sprintf("ANTHROPIC_BASE_URL=http://127.0.0.1:%d", wire.APIPort),
 			"ANTHROPIC_API_KEY="+wire.APIKeyPlaceholder)
 	}
+	if boot.IDE {
+		list = append(list, fmt.Sprintf("CLAUDE_CODE_SSE_PORT=%d", wire.IDEPort))
+	}
 	return list
 }
 

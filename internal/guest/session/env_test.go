@@ -17,6 +17,7 @@ func TestEnvironment(t *testing.T) {
 		Env:  []string{"COLORTERM=mine", "A=1", "no equal sign", "=x", "A=2", "1A=x", "N=\x00"},
 		Git:  []wire.Setting{{Name: "user.name", Value: "A = B"}, {Name: "user.email", Value: "a@b"}},
 		API:  true,
+		IDE:  true,
 	}, []string{"TERM=xterm-256color", "COLORTERM=truecolor", "LANG=de_DE.UTF-8"})
 	want := []string{
 		"HOME=/home/user", "USER=user", "LOGNAME=user", "SHELL=/bin/bash",
@@ -29,6 +30,7 @@ func TestEnvironment(t *testing.T) {
 		"GOMODCACHE=/home/user/.cache/go-mod",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1",
 		"ANTHROPIC_BASE_URL=http://127.0.0.1:3129", "ANTHROPIC_API_KEY=" + wire.APIKeyPlaceholder,
+		"CLAUDE_CODE_SSE_PORT=3131",
 		"LANG=de_DE.UTF-8", "TERM=xterm-256color", "COLORTERM=mine",
 		"GIT_CONFIG_COUNT=2",
 		"GIT_CONFIG_KEY_0=user.name", "GIT_CONFIG_VALUE_0=A = B",
@@ -39,7 +41,7 @@ func TestEnvironment(t *testing.T) {
 		t.Errorf("Environment (-want +got):\n%s", diff)
 	}
 	for _, v := range Environment(wire.Boot{}, nil) {
-		if strings.HasPrefix(v, "ANTHROPIC_") || strings.HasPrefix(v, "GIT_") {
+		if strings.HasPrefix(v, "ANTHROPIC_") || strings.HasPrefix(v, "GIT_") || strings.HasPrefix(v, "CLAUDE_CODE_SSE") {
 			t.Errorf("a plain session has %s", v)
 		}
 	}
