@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"aibox/internal/guest/cgroup"
+	"aibox/internal/guest/clip"
 	"aibox/internal/guest/link"
 	"aibox/internal/guest/names"
 	"aibox/internal/guest/reap"
