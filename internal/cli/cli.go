@@ -16,8 +16,10 @@ import (
 	"strconv"
 	"strings"
 
+	"aibox/internal/cli/configcmd"
 	"aibox/internal/cli/console"
 	"aibox/internal/cli/exit"
+	"aibox/internal/cli/usage"
 	"aibox/internal/fault"
 
 	"github.com/spf13/cobra"
@@ -107,7 +109,7 @@ only the hosts that the project's config allows.`,
 // an error for what it does not know.
 func prepare(cmd *cobra.Command, a *app) {
 	if cmd.HasSubCommands() {
-		cmd.Args = unknownCommand
+		cmd.Args = usage.Unknown
 		if cmd.RunE == nil {
 			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		}
@@ -118,24 +120,14 @@ func prepare(cmd *cobra.Command, a *app) {
 	}
 }
 
-func unknownCommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	hint := cmd.CommandPath() + " --help lists the commands"
-	cmd.SuggestionsMinimumDistance = 2
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		hint = "did you mean " + cmd.CommandPath() + " " + near[0] + "?"
-	}
-	return fault.New(fault.Usage, hint, "unknown command %q", args[0])
-}
-
 // noArgs is for commands that take none.
-func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	return fault.New(fault.Usage, cmd.CommandPath()+" --help shows the usage", "%s takes no argument, but got %q", cmd.CommandPath(), args[0])
+func noArgs(cmd *cobra.Command, args []string) error { return usage.NoArgs(cmd, args) }
+
+func (a *app) configCommand() *cobra.Command { return configcmd.Command(a.configs()) }
+
+// configs is what the config's commands need.
+func (a *app) configs() *configcmd.Configs {
+	return &configcmd.Configs{Console: a.Console, Terminal: a.std.Out, Out: a.out, Here: a.here, Home: a.machine.home}
 }
 
 // exits notes which kinds of failure a command can end in, for its help.

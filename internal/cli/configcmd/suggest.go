@@ -1,4 +1,4 @@
-package cli
+package configcmd
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"aibox/internal/cli/console"
+	"aibox/internal/cli/exit"
+	"aibox/internal/cli/usage"
 	"aibox/internal/config/preset"
 	"aibox/internal/config/suggest"
 	"aibox/internal/fault"
@@ -16,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (a *app) configSuggest() *cobra.Command {
+func (c *Configs) configSuggest() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:   "suggest [--yes]",
@@ -25,18 +27,18 @@ func (a *app) configSuggest() *cobra.Command {
 presets they need; where your own tools are configured with another registry, that
 host instead. On a terminal it asks for each. Without one it prints what it would add.`,
 		Example:     "  aibox config suggest",
-		Annotations: exits("all was offered", fault.Failed, fault.Config, fault.Machine, fault.Refused),
-		Args:        noArgs,
+		Annotations: exit.Notes("all was offered", fault.Failed, fault.Config, fault.Machine, fault.Refused),
+		Args:        usage.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			k, err := a.here()
+			k, err := c.Here()
 			if err != nil {
 				return err
 			}
-			offers, err := a.offers(cmd.Context(), k)
+			offers, err := c.offers(cmd.Context(), k)
 			if err != nil {
 				return err
 			}
-			return a.offer(cmd.Context(), offers, yes)
+			return c.offer(cmd.Context(), offers, yes)
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "add everything without asking")
@@ -44,7 +46,7 @@ host instead. On a terminal it asks for each. Without one it prints what it woul
 }
 
 // offers looks at the project's files.
-func (a *app) offers(ctx context.Context, k project.Kept) ([]suggest.Offer, error) {
+func (c *Configs) offers(ctx context.Context, k project.Kept) ([]suggest.Offer, error) {
 	s, err := settings(k)
 	if err != nil {
 		return nil, err
@@ -54,19 +56,19 @@ func (a *app) offers(ctx context.Context, k project.Kept) ([]suggest.Offer, erro
 		return nil, fault.New(fault.Failed, "", "cannot look at the project: %w", err)
 	}
 	defer root.Close()
-	return suggest.Offers(ctx, root, s, suggest.User{Home: a.machine.home, Lookup: a.machine.lookup})
+	return suggest.Offers(ctx, root, s, suggest.User{Home: c.Home, Lookup: c.Lookup})
 }
 
 // offer asks for each, adds all, or prints them.
-func (a *app) offer(ctx context.Context, offers []suggest.Offer, yes bool) error {
+func (c *Configs) offer(ctx context.Context, offers []suggest.Offer, yes bool) error {
 	if len(offers) == 0 {
-		a.Note("nothing to suggest: the config allows what the project's files speak of")
+		c.Note("nothing to suggest: the config allows what the project's files speak of")
 		return nil
 	}
-	if !yes && !console.IsTerminal(a.std.In) {
+	if !yes && !console.IsTerminal(c.In) {
 		for _, o := range offers {
 			for _, e := range o.Entries {
-				fmt.Fprintln(a.out, e)
+				fmt.Fprintln(c.Out, e)
 			}
 		}
 		return nil
@@ -75,9 +77,9 @@ func (a *app) offer(ctx context.Context, offers []suggest.Offer, yes bool) error
 	for _, o := range offers {
 		add := yes
 		if !yes {
-			a.describe(o)
+			c.describe(o)
 			var err error
-			if add, err = a.Confirm(ctx, true, "Add it?"); err != nil {
+			if add, err = c.Confirm(ctx, true, "Add it?"); err != nil {
 				return err
 			}
 		}
@@ -88,27 +90,27 @@ func (a *app) offer(ctx context.Context, offers []suggest.Offer, yes bool) error
 	if len(entries) == 0 {
 		return nil
 	}
-	k, err := a.created()
+	k, err := c.created()
 	if err != nil {
 		return err
 	}
-	return a.allow(k, entries)
+	return c.allow(k, entries)
 }
 
 // describe shows on the terminal what an offer opens.
-func (a *app) describe(o suggest.Offer) {
+func (c *Configs) describe(o suggest.Offer) {
 	p, _ := preset.Find(o.Preset)
-	fmt.Fprintf(a.std.Err, "%s, because of %s:\n", p.For, plain.LineMax(strings.Join(o.Because, ", "), 200))
+	fmt.Fprintf(c.Err, "%s, because of %s:\n", p.For, plain.LineMax(strings.Join(o.Because, ", "), 200))
 	for _, e := range o.Entries {
 		name, isPreset := strings.CutPrefix(e, "preset:")
 		if !isPreset {
-			fmt.Fprintf(a.std.Err, "  %-28s  the registry of your own settings\n", e)
+			fmt.Fprintf(c.Err, "  %-28s  the registry of your own settings\n", e)
 			continue
 		}
-		fmt.Fprintf(a.std.Err, "  %s opens\n", e)
+		fmt.Fprintf(c.Err, "  %s opens\n", e)
 		p, _ := preset.Find(name)
 		for _, h := range p.Hosts {
-			fmt.Fprintf(a.std.Err, "    %-26s  %s\n", h.Entry, h.Why)
+			fmt.Fprintf(c.Err, "    %-26s  %s\n", h.Entry, h.Why)
 		}
 	}
 }

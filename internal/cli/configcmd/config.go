@@ -1,11 +1,17 @@
-package cli
+// Package configcmd holds the commands that show and change a project's config.
+package configcmd
 
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"os"
 	"strings"
 
+	"aibox/internal/cli/console"
+	"aibox/internal/cli/exit"
+	"aibox/internal/cli/usage"
 	"aibox/internal/config"
 	"aibox/internal/config/edit"
 	"aibox/internal/fault"
@@ -15,7 +21,18 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (a *app) configCommand() *cobra.Command {
+// Configs are the commands' surroundings.
+type Configs struct {
+	console.Console
+	Terminal *os.File  // stdout, for an editor
+	Out      io.Writer // stdout, whose errors are kept
+	Home     string    // the user's home folder
+	// Here names what is kept for the project in the current folder.
+	Here func() (project.Kept, error)
+}
+
+// Command returns "config" with its commands.
+func Command(c *Configs) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Show and change what the project's VM gets",
@@ -23,29 +40,29 @@ func (a *app) configCommand() *cobra.Command {
 change it. A change takes effect at the next run.`,
 		Example: "  aibox config allow example.com preset:npm",
 	}
-	cmd.AddCommand(a.configShow(), a.configPath(), a.configEdit(), a.configAllow(), a.configSuggest())
+	cmd.AddCommand(c.configShow(), c.configPath(), c.configEdit(), c.configAllow(), c.configSuggest())
 	return cmd
 }
 
-func (a *app) configPath() *cobra.Command {
+func (c *Configs) configPath() *cobra.Command {
 	return &cobra.Command{
 		Use:         "path",
 		Short:       "Print the config's path",
 		Long:        "Prints where the config is, or will be after the first run.",
 		Example:     `  less "$(aibox config path)"`,
-		Annotations: exits("the path was printed", fault.Machine, fault.Refused),
-		Args:        noArgs,
+		Annotations: exit.Notes("the path was printed", fault.Machine, fault.Refused),
+		Args:        usage.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			k, err := a.here()
+			k, err := c.Here()
 			if err == nil {
-				fmt.Fprintln(a.out, k.Config())
+				fmt.Fprintln(c.Out, k.Config())
 			}
 			return err
 		},
 	}
 }
 
-func (a *app) configShow() *cobra.Command {
+func (c *Configs) configShow() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "show [--json]",
@@ -53,10 +70,10 @@ func (a *app) configShow() *cobra.Command {
 		Long: `Prints every setting with its value: the config's own, or the default. Presets are
 expanded into their hosts. Values of variables that look like secrets are hidden.`,
 		Example:     "  aibox config show",
-		Annotations: exits("the settings were printed", fault.Config, fault.Machine, fault.Refused),
-		Args:        noArgs,
+		Annotations: exit.Notes("the settings were printed", fault.Config, fault.Machine, fault.Refused),
+		Args:        usage.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			k, err := a.here()
+			k, err := c.Here()
 			if err != nil {
 				return err
 			}
@@ -70,7 +87,7 @@ expanded into their hosts. Values of variables that look like secrets are hidden
 			}
 			text, err := encode()
 			if err == nil {
-				_, _ = a.out.Write(text) // output keeps its error
+				_, _ = c.Out.Write(text) // output keeps its error
 			}
 			return err
 		},
@@ -88,7 +105,7 @@ func settings(k project.Kept) (config.Settings, error) {
 	return s, err
 }
 
-func (a *app) configAllow() *cobra.Command {
+func (c *Configs) configAllow() *cobra.Command {
 	return &cobra.Command{
 		Use:   "allow HOST…|preset:NAME…",
 		Short: "Add hosts to the allow list",
@@ -100,17 +117,17 @@ hosts below a domain ("*.example.com"), a preset (preset:npm), a port of this ma
 Presets: ` + presetList(),
 		Example: `  aibox config allow example.com '*.example.org'
   aibox config allow preset:pypi`,
-		Annotations: exits("the entries are in the list", fault.Config, fault.Machine, fault.Refused),
+		Annotations: exit.Notes("the entries are in the list", fault.Config, fault.Machine, fault.Refused),
 		RunE: func(_ *cobra.Command, args []string) error {
 			entries, err := checkEntries(args)
 			if err != nil {
 				return err
 			}
-			k, err := a.created()
+			k, err := c.created()
 			if err != nil {
 				return err
 			}
-			return a.allow(k, entries)
+			return c.allow(k, entries)
 		},
 	}
 }
@@ -134,7 +151,7 @@ func checkEntries(args []string) ([]string, error) {
 }
 
 // allow adds the entries to the config and tells what was done.
-func (a *app) allow(k project.Kept, entries []string) error {
+func (c *Configs) allow(k project.Kept, entries []string) error {
 	text, err := config.Read(k.Config())
 	if err != nil {
 		return err
@@ -144,7 +161,7 @@ func (a *app) allow(k project.Kept, entries []string) error {
 		return err
 	}
 	if len(added) == 0 {
-		a.Note("allowed already: %s", strings.Join(entries, ", "))
+		c.Note("allowed already: %s", strings.Join(entries, ", "))
 		return nil
 	}
 	if err := config.Write(k.Config(), text); err != nil {
@@ -154,13 +171,13 @@ func (a *app) allow(k project.Kept, entries []string) error {
 	if _, running := k.Running(); running {
 		when = ", from the next run on"
 	}
-	a.Note("now allowed: %s%s", strings.Join(added, ", "), when)
+	c.Note("now allowed: %s%s", strings.Join(added, ", "), when)
 	return nil
 }
 
 // created is here with the config written if there was none.
-func (a *app) created() (project.Kept, error) {
-	k, err := a.here()
+func (c *Configs) created() (project.Kept, error) {
+	k, err := c.Here()
 	if err != nil {
 		return k, err
 	}

@@ -1,4 +1,4 @@
-package cli
+package configcmd
 
 import (
 	"cmp"
@@ -9,13 +9,15 @@ import (
 	"syscall"
 
 	"aibox/internal/cli/console"
+	"aibox/internal/cli/exit"
+	"aibox/internal/cli/usage"
 	"aibox/internal/config"
 	"aibox/internal/fault"
 
 	"github.com/spf13/cobra"
 )
 
-func (a *app) configEdit() *cobra.Command {
+func (c *Configs) configEdit() *cobra.Command {
 	var editor string
 	cmd := &cobra.Command{
 		Use:   "edit [--editor COMMAND]",
@@ -24,14 +26,14 @@ func (a *app) configEdit() *cobra.Command {
 and checks it when the editor ends. On a terminal it offers to open it again after a mistake.`,
 		Example: `  aibox config edit
   aibox config edit --editor 'code --wait'`,
-		Annotations: exits("the config has no mistake", fault.Failed, fault.Config, fault.Machine, fault.Refused),
-		Args:        noArgs,
+		Annotations: exit.Notes("the config has no mistake", fault.Failed, fault.Config, fault.Machine, fault.Refused),
+		Args:        usage.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			k, err := a.created()
+			k, err := c.created()
 			if err != nil {
 				return err
 			}
-			return a.edit(cmd.Context(), cmp.Or(editor, a.editor()), k.Config())
+			return c.edit(cmd.Context(), cmp.Or(editor, c.editor()), k.Config())
 		},
 	}
 	cmd.Flags().StringVar(&editor, "editor", "", "the editor's `command`, read by the shell")
@@ -40,19 +42,19 @@ and checks it when the editor ends. On a terminal it offers to open it again aft
 
 // editor follows git's order. An editor that needs a screen is no use on a dumb
 // terminal, so VISUAL is for others.
-func (a *app) editor() string {
-	visual, _ := a.machine.lookup("VISUAL")
-	plain, _ := a.machine.lookup("EDITOR")
-	if kind, _ := a.machine.lookup("TERM"); kind == "" || kind == "dumb" {
+func (c *Configs) editor() string {
+	visual, _ := c.Lookup("VISUAL")
+	plain, _ := c.Lookup("EDITOR")
+	if kind, _ := c.Lookup("TERM"); kind == "" || kind == "dumb" {
 		visual = ""
 	}
 	return cmp.Or(visual, plain, "vi")
 }
 
 // edit runs the editor and checks the file until it is right or the user stops.
-func (a *app) edit(ctx context.Context, editor, path string) error {
+func (c *Configs) edit(ctx context.Context, editor, path string) error {
 	for {
-		interrupted, err := a.runEditor(editor, path)
+		interrupted, err := c.runEditor(editor, path)
 		if err != nil {
 			return err
 		}
@@ -63,11 +65,11 @@ func (a *app) edit(ctx context.Context, editor, path string) error {
 			return ctx.Err()
 		}
 		_, err = config.Load(path)
-		if err == nil || !console.IsTerminal(a.std.In) {
+		if err == nil || !console.IsTerminal(c.In) {
 			return err
 		}
-		a.Report(err)
-		again, askErr := a.Confirm(ctx, true, "Open it again?")
+		c.Report(err)
+		again, askErr := c.Confirm(ctx, true, "Open it again?")
 		if askErr != nil {
 			return askErr
 		}
@@ -82,14 +84,14 @@ func (a *app) edit(ctx context.Context, editor, path string) error {
 //
 // The editor has the terminal, so Ctrl+C is a key of the editor: aibox, which
 // gets the same signal, must neither end nor take the editor with it.
-func (a *app) runEditor(editor, path string) (interrupted bool, err error) {
+func (c *Configs) runEditor(editor, path string) (interrupted bool, err error) {
 	keys := make(chan os.Signal, 1)
 	signal.Notify(keys, os.Interrupt, syscall.SIGQUIT)
 	defer signal.Stop(keys)
 	cmd := exec.Command("sh", "-c", editor+` "$@"`, editor, path)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.std.In, a.std.Err, a.std.Err
-	if console.IsTerminal(a.std.Out) {
-		cmd.Stdout = a.std.Out
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.In, c.Err, c.Err
+	if console.IsTerminal(c.Terminal) {
+		cmd.Stdout = c.Terminal
 	}
 	if err := cmd.Run(); err != nil {
 		return false, fault.New(fault.Failed, "name another one with --editor, $VISUAL or $EDITOR", "the editor %q: %w", editor, err)
