@@ -49,7 +49,7 @@ func (b *box) startMachine(ctx context.Context) error {
 
 // connect waits for init's hello.
 func (b *box) connect(ctx context.Context) error {
-	opts := link.Options{Handlers: b.services.handlers(b.over), Log: b.log, HelloTimeout: b.o.BootTimeout}
+	opts := link.Options{Handlers: b.services.Handlers(b.over), Log: b.log, HelloTimeout: b.o.BootTimeout}
 	type result struct {
 		link *link.Link
 		err  error
@@ -92,8 +92,11 @@ func (b *box) boot(ctx context.Context) error {
 		return fmt.Errorf("make the session's keys: %w", err)
 	}
 	select {
-	case conn := <-b.services.control:
+	case conn := <-b.services.Control:
 		message := bootMessage(b.p.settings, b.p.resolved, b.p.identity, b.keys, b.o.ExtraEnv, time.Now())
+		if b.p.logins != nil {
+			message.GitBroker, message.Git = true, append(message.Git, b.p.gitSettings()...)
+		}
 		b.p.addUserSetup(&message)
 		if b.o.Task != nil {
 			b.o.Task.change(&message)

@@ -11,6 +11,7 @@ import (
 
 	"aibox/internal/config"
 	"aibox/internal/fault"
+	"aibox/internal/gitlogin"
 	"aibox/internal/image"
 	"aibox/internal/project"
 	"aibox/internal/run/room"
@@ -29,6 +30,7 @@ type prepared struct {
 	image    *image.Image
 
 	identity identity
+	logins   *gitlogin.Logins // nil without listed repositories
 	user     *usersetup.Setup
 
 	console, proxyLog *os.File
@@ -66,7 +68,7 @@ func prepare(ctx context.Context, o Options, undo *undo) (*prepared, error) {
 	}
 	p.openUserSetup(place, o, undo)
 	p.identity = userIdentity(ctx, p.project.Dir, o)
-	return p, nil
+	return p, p.askLogins(ctx, o, undo)
 }
 
 func (p *prepared) openImage(o Options, undo *undo) error {

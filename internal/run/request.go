@@ -4,13 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/netip"
 	"net/url"
 	"os"
-	"sync"
 	"time"
 
-	"aibox/internal/border/egress"
+	"aibox/internal/run/serve"
 )
 
 // maxRequest bounds a Request's JSON in bytes.
@@ -67,7 +65,7 @@ func ReadRequest(r io.Reader) (Options, error) {
 		o.Upstream = upstream
 	}
 	if q.TestOnlyHosts != nil {
-		o.Resolver = &scripted{lists: q.TestOnlyHosts, asked: map[string]int{}}
+		o.Resolver = serve.Script(q.TestOnlyHosts)
 	}
 	return o, nil
 }
@@ -80,43 +78,13 @@ type Report struct {
 
 func (b *box) writeReport(w io.Writer) error {
 	var report Report
-	for _, h := range b.services.recorder.Reached() {
+	for _, h := range b.services.Recorder.Reached() {
 		report.Reached = append(report.Reached, h.Target)
 	}
-	refused, _ := b.services.recorder.Refused()
+	refused, _ := b.services.Recorder.Refused()
 	for _, r := range refused {
 		report.Refused = append(report.Refused, r.Target)
 		report.Refusals = append(report.Refusals, r.Text)
 	}
 	return json.NewEncoder(w).Encode(report)
-}
-
-// scripted is a resolver whose answers a test sets.
-type scripted struct {
-	lists map[string][][]string
-
-	mu    sync.Mutex
-	asked map[string]int
-}
-
-var _ egress.Resolver = (*scripted)(nil)
-
-func (s *scripted) answer(name string) ([]netip.Addr, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	lists := s.lists[name]
-	if len(lists) == 0 {
-		return nil, nil
-	}
-	list := lists[min(s.asked[name], len(lists)-1)]
-	s.asked[name]++
-	var addrs []netip.Addr
-	for _, text := range list {
-		addr, err := netip.ParseAddr(text)
-		if err != nil {
-			return nil, err
-		}
-		addrs = append(addrs, addr)
-	}
-	return addrs, nil
 }

@@ -12,7 +12,9 @@ import (
 	"aibox/internal/border/control"
 	"aibox/internal/border/link"
 	"aibox/internal/border/terminal"
+	"aibox/internal/run/notes"
 	"aibox/internal/run/room"
+	"aibox/internal/run/serve"
 	"aibox/internal/vm"
 )
 
@@ -34,14 +36,14 @@ const bootTimeout = 3 * time.Minute
 type box struct {
 	o        Options
 	p        *prepared
-	services *services
+	services *serve.Services
 	files    fileServer
 	machine  vm.Machine
 	link     *link.Link
 	control  *control.Control
 	keys     *terminal.Keys
 	times    *timings
-	notes    *notes
+	notes    *notes.Notes
 	log      *slog.Logger
 	undo     *undo
 	over     chan struct{} // closed when the box is being stopped
@@ -53,7 +55,7 @@ type box struct {
 // process can call Run once.
 func Run(ctx context.Context, o Options) (exit int, err error) {
 	b := &box{o: o.withDefaults(), times: newTimings(time.Now()), undo: &undo{}, over: make(chan struct{})}
-	b.notes = &notes{}
+	b.notes = &notes.Notes{}
 	b.log = slog.New(b.notes)
 	defer b.finish()
 	command, err := b.o.command()
@@ -81,10 +83,10 @@ func (b *box) start(ctx context.Context) error {
 	for _, name := range b.p.resolved.Unset {
 		fmt.Fprintf(b.o.Stderr, "aibox: warning: the config names the variable %s, which is not set here\n", name)
 	}
-	if b.services, err = newServices(b.p, b.o, b.log); err != nil {
+	if b.services, err = serve.New(b.servicesConfig()); err != nil {
 		return err
 	}
-	b.undo.push(b.services.recorder.Close)
+	b.undo.push(b.services.Close)
 	b.times.mark(phasePrepare)
 	b.undo.push(func() { close(b.over) })
 
@@ -188,7 +190,7 @@ func (b *box) finish() {
 
 // report writes what was refused, with the lines to add, and what was logged.
 func (b *box) report(w io.Writer) {
-	refused, more := b.services.recorder.Refused()
+	refused, more := b.services.Recorder.Refused()
 	for _, r := range refused {
 		fmt.Fprintln(w, "aibox: "+r.Text)
 	}
@@ -198,7 +200,7 @@ func (b *box) report(w io.Writer) {
 	if len(refused) > 0 {
 		fmt.Fprintln(w, "hint: the config is "+b.p.kept.Config())
 	}
-	for _, line := range b.notes.lines() {
+	for _, line := range b.notes.Lines() {
 		fmt.Fprintln(w, "aibox: "+line)
 	}
 	if b.p.full {

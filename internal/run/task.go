@@ -75,10 +75,10 @@ func (b *box) tellHosts() {
 		return
 	}
 	var reached, refused []string
-	for _, h := range b.services.recorder.Reached() {
+	for _, h := range b.services.Recorder.Reached() {
 		reached = append(reached, h.Target)
 	}
-	hosts, _ := b.services.recorder.Refused()
+	hosts, _ := b.services.Recorder.Refused()
 	for _, r := range hosts {
 		refused = append(refused, r.Target)
 	}
