@@ -96,5 +96,6 @@ func (c *Configs) runEditor(editor, path string) (interrupted bool, err error) {
 	if err := cmd.Run(); err != nil {
 		return false, fault.New(fault.Failed, "name another one with --editor, $VISUAL or $EDITOR", "the editor %q: %w", editor, err)
 	}
+	signal.Stop(keys) // waits for what is on its way
 	return len(keys) > 0, nil
 }
