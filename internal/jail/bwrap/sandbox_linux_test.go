@@ -159,41 +159,65 @@ func sortUnique(s *[]string) {
 	}
 }
 
-// A bind by number shows the open folder; a path swapped after it was opened is refused.
+// A bind by number shows the open folder, whatever its path is and leads to.
 func TestBindByNumber(t *testing.T) {
 	path := found(t)
-	odd := filepath.Join(t.TempDir(), "a b,c:d\nü"+strings.Repeat("x", 200))
-	if err := os.Mkdir(odd, 0o700); err != nil {
+	// With the name of the file in it and bubblewrap's own prefix it stays below the system's 4096.
+	base := t.TempDir()
+	long := base + strings.Repeat("/"+strings.Repeat("d", 199), 20)[:4000-len(base)]
+	for name, folder := range map[string]string{
+		"odd name": filepath.Join(t.TempDir(), "a b,c:d\nü"+strings.Repeat("x", 200)), "4000 bytes": long,
+	} {
+		t.Run(name, func(t *testing.T) {
+			write(t, folder, "content")
+			dir, err := os.Open(folder)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer dir.Close()
+			if got, err := bound(t, path, dir); got != "content" {
+				t.Errorf("got %q, %v", got, err)
+			}
+			moved := filepath.Join(t.TempDir(), "moved")
+			if err := os.Rename(folder, moved); err != nil {
+				t.Fatal(err)
+			}
+			write(t, folder, "decoy")
+			if got, err := bound(t, path, dir); got != "content" {
+				t.Errorf("with a decoy at its path: got %q, %v", got, err)
+			}
+			// Bubblewrap finds the folder's path by the number: gone, it finds nothing.
+			if err := os.RemoveAll(moved); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := bound(t, path, dir); err == nil {
+				t.Errorf("a removed folder was shown: %q", got)
+			}
+		})
+	}
+}
+
+func write(t *testing.T, folder, content string) {
+	t.Helper()
+	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(odd, "mine"), []byte("content"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, "mine"), []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	dir, err := os.Open(odd)
+}
+
+// bound reads the file "mine" of a folder in a sandbox.
+func bound(t *testing.T, bwrap string, dir *os.File) (string, error) {
+	t.Helper()
+	s, err := of("/bin/cat", "/shares/x/mine")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer dir.Close()
-	cat := func() (string, error) {
-		s, err := of("/bin/cat", "/shares/x/mine")
-		if err != nil {
-			t.Fatal(err)
-		}
-		var h proc.Handover
-		s.Binds = append(s.Binds, Bind{FD: h.Give("x", dir), Dest: "/shares/x"})
-		out, err := proc.Output(context.Background(), proc.Cmd{Name: "cat", Path: path, Args: s.Arguments(), Files: h.Files(), Caged: true})
-		return string(out), err
-	}
-	if got, err := cat(); got != "content" {
-		t.Errorf("got %q, %v", got, err)
-	}
-	// Bubblewrap finds the folder's path by the number: gone, it finds nothing.
-	if err := os.RemoveAll(odd); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := cat(); err == nil {
-		t.Errorf("a removed folder was served: %q", got)
-	}
+	var h proc.Handover
+	s.Binds = append(s.Binds, Bind{FD: h.Give("x", dir), Dest: "/shares/x"})
+	out, err := proc.Output(context.Background(), proc.Cmd{Name: "cat", Path: bwrap, Args: s.Arguments(), Files: h.Files(), Caged: true})
+	return string(out), err
 }
 
 // parent is a stand-in for aibox that starts a sandbox and waits to be killed.
