@@ -19,6 +19,8 @@ func Find() (string, error) {
 
 // Start runs the sandbox's program by the bubblewrap at path, as a caged
 // program behind a gate: no death of aibox at any moment leaves a process of it.
+// Bubblewrap's --die-with-parent alone does not do that: killed between its fork
+// and its child's request for the signal, it leaves the child behind for good.
 // The files get the numbers that the sandbox's command line names.
 func (s Sandbox) Start(path, name string, files *proc.Handover, stderr *os.File) (*proc.Process, error) {
 	gate, err := proc.NewGate(s.GateData())
