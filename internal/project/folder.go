@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"aibox/internal/fault"
 )
@@ -99,6 +100,8 @@ func folderError(path string, err error) error {
 		return fault.New(fault.Refused, "check the path", "the folder %q does not exist", path)
 	case errors.Is(err, fs.ErrPermission):
 		return fault.New(fault.Refused, "chmod u+rx "+fault.ShellQuote(path), "the folder %q cannot be opened: %w", path, cause)
+	case errors.Is(err, syscall.ENAMETOOLONG):
+		return fault.New(fault.Refused, "move it to a shorter path", "the folder's path, or a name in it, is too long: it has %d bytes", len(path))
 	case isNoFolder(err):
 		return fault.New(fault.Refused, "name a folder", "%q is not a folder", path)
 	default:

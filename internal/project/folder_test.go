@@ -100,8 +100,8 @@ func TestOpenRefusesWhatIsNoFolder(t *testing.T) {
 		w.project + "/none":  "does not exist",
 		w.project + "/loop":  "too many levels",
 		w.project + "/a\x00": "invalid argument",
-		w.project + "/" + strings.Repeat("x", 300):  "file name too long",
-		w.project + strings.Repeat("/xxxxxxx", 700): "file name too long",
+		w.project + "/" + strings.Repeat("x", 300):  "is too long: it has",
+		w.project + strings.Repeat("/xxxxxxx", 700): "is too long: it has",
 	} {
 		_, err := w.OpenProject(path)
 		if err == nil || !strings.Contains(err.Error(), want) || fault.KindOf(err) != fault.Refused {

@@ -22,7 +22,7 @@ func TestConfigReachesTheVM(t *testing.T) {
 		"echo $(( $(df --output=size -m /usr/local | tail -1) > 1800 && $(df --output=size -m /usr/local | tail -1) <= 2048 ))":                "1",
 		"cat /proc/net/tcp | grep -c :176F": "1", // 5999
 	} {
-		if got, _ := s.do(command); got != want {
+		if got, _ := s.do(command); strings.TrimRight(got, "\n") != want {
 			t.Errorf("%s: %q, want %q", command, got, want)
 		}
 	}

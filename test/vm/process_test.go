@@ -166,17 +166,3 @@ func TestHostileChildrenDoNotStopThePowerOff(t *testing.T) {
 	}
 	noneWithin(t, time.Second)
 }
-
-func TestRunsUnderOddPaths(t *testing.T) {
-	for _, name := range []string{"with space", "colon:comma,equals=", "new\nline", "ünïcödé ✓", "-dash", "quote'\"$(x)", strings.Repeat("d/", 1000) + strings.Repeat("x", 200)} {
-		b := newBox(t)
-		b.project = filepath.Join(b.home, name)
-		if err := os.MkdirAll(b.project, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		b.mustRun("echo seen > file")
-		if text, err := os.ReadFile(filepath.Join(b.project, "file")); err != nil || string(text) != "seen\n" {
-			t.Errorf("%q: %q, %v", name, text, err)
-		}
-	}
-}

@@ -49,10 +49,10 @@ func TestSetupOfTheUserIsInTheVMAndReadOnly(t *testing.T) {
 	}
 	s := b.shell()
 	if got := s.must("cat ~/.claude/skills/greet/SKILL.md ~/.claude/agents/reviewer.md ~/.claude/commands/ship.md ~/.claude/CLAUDE.md"); got !=
-		"host skill\nhost agent\nhost command\nbe brief" {
+		"host skill\nhost agent\nhost command\nbe brief\n" {
 		t.Errorf("the VM has %q", got)
 	}
-	if got := s.must("jq -cS . ~/.claude/settings.json"); got != `{"model":"opus","theme":"light"}` {
+	if got := s.must("jq -cS . ~/.claude/settings.json"); got != `{"model":"opus","theme":"light"}`+"\n" {
 		t.Errorf("the VM's settings are %s", got)
 	}
 	if out, code := s.do("grep -rlE 'host-(login|history|file)-secret|leak|PLANTED' ~/ /tmp 2>/dev/null"); code == 0 {
@@ -104,7 +104,7 @@ func TestSetupChosenInTheVMIsKept(t *testing.T) {
 func TestSetupSurvivesAHostileHome(t *testing.T) {
 	b := newBox(t)
 	b.ownSetup()
-	b.mustRun("rm -rf ~/.claude && mkdir -p /project/elsewhere && ln -s /project/elsewhere ~/.claude")
+	b.mustRun("mv ~/.claude ~/old && mkdir -p /project/elsewhere && ln -s /project/elsewhere ~/.claude")
 	if got := b.mustRun("echo booted; ls -A /project/elsewhere"); got != "booted\n" {
 		t.Errorf("with ~/.claude as a link out of the home: %q", got)
 	}

@@ -45,11 +45,22 @@ func (c Console) Note(format string, args ...any) { c.Tell(fmt.Sprintf(format, a
 
 // Tell prints a line, and a hint below it unless that is empty.
 func (c Console) Tell(text, hint string) {
-	text = strings.ReplaceAll(strings.TrimSpace(text), "\n", "; ")
+	text = middle(strings.ReplaceAll(strings.TrimSpace(text), "\n", "; "))
 	fmt.Fprintf(c.Err, "%s %s\n", c.paint("aibox:"), plain.Line(text))
 	if hint != "" {
-		fmt.Fprintf(c.Err, "%s %s\n", c.paint("hint:"), plain.Line(hint))
+		fmt.Fprintf(c.Err, "%s %s\n", c.paint("hint:"), plain.Line(middle(hint)))
 	}
+}
+
+// middle leaves out the middle of a text that is longer than a line may be: a
+// long path must not push out what is said of it.
+func middle(text string) string {
+	const mark = " […] "
+	if len(text) <= plain.MaxLine {
+		return text
+	}
+	keep := (plain.MaxLine - len(mark)) / 2
+	return strings.ToValidUTF8(text[:keep], "") + mark + strings.ToValidUTF8(text[len(text)-keep:], "")
 }
 
 // paint makes the text bold where that is wanted.

@@ -1,7 +1,12 @@
 package console
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
+
+	"aibox/internal/plain"
 
 	"github.com/creack/pty"
 )
@@ -35,5 +40,27 @@ func TestColourIsForTerminals(t *testing.T) {
 		if string(got[:n]) != test.want {
 			t.Errorf("%s=%s: %q, want %q", test.name, test.value, got[:n], test.want)
 		}
+	}
+}
+
+func TestLongTextsKeepTheirEnds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "err")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	c := Console{Err: f, Lookup: func(string) (string, bool) { return "", false }}
+	c.Tell("the folder "+strings.Repeat("\u00fc", 4000)+" is gone", "rm "+strings.Repeat("x", plain.MaxLine-3))
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second, _ := strings.Cut(string(text), "\n")
+	if len(first) > plain.MaxLine+len("aibox: ") || !strings.HasPrefix(first, "aibox: the folder \u00fc") || !strings.HasSuffix(first, "\u00fc is gone") || strings.Contains(first, "\ufffd") {
+		t.Errorf("the line is %d bytes: %q", len(first), first)
+	}
+	if want := "hint: rm " + strings.Repeat("x", plain.MaxLine-3) + "\n"; second != want {
+		t.Errorf("the hint is %q", second)
 	}
 }
