@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"aibox/internal/jail/bwrap"
 )
 
 func TestArgs(t *testing.T) {
@@ -18,6 +20,19 @@ func TestArgs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			golden(t, filepath.Join("testdata", name+".golden"), strings.Join(Args(l), "\n")+"\n")
 		})
+	}
+}
+
+// TestRootDiskIsReadOnlyInTheSandbox wants QEMU to get the root disk by a
+// read-only mount and not as an open file of the user's.
+func TestRootDiskIsReadOnlyInTheSandbox(t *testing.T) {
+	box, line := bwrap.Sandbox{Program: "/qemu"}, Line{RootDisk: 4, StateDisk: 5, Shares: 6}
+	showRootDisk(&box, &line)
+	if got := strings.Join(box.Arguments(), " "); !strings.Contains(got, "--ro-bind-fd 4 "+rootPath+" ") {
+		t.Errorf("bubblewrap gets %s", got)
+	}
+	if got := strings.Join(Args(line), " "); strings.Contains(got, "fd=4") || !strings.Contains(got, "filename="+rootPath+",read-only=on") {
+		t.Errorf("QEMU gets %s", got)
 	}
 }
 

@@ -62,15 +62,18 @@ func (b Backend) Start(ctx context.Context, spec vm.Spec) (vm.Machine, error) {
 	}
 	defer ends.closeGuest()
 	var files proc.Handover
-	args := Args(Line{
+	line := Line{
 		KVM: kvm, Memory: spec.Memory, CPUs: spec.CPUs,
 		Kernel: files.Give("kernel", spec.Kernel), RootDisk: files.Give("root disk", spec.RootDisk),
 		StateDisk: files.Give("state disk", spec.StateDisk), Shares: files.Give("shares", spec.Shares),
 		Link: files.Give("link", ends.guestLink), Console: files.Give("console", ends.guestConsole),
 		TSC: <-speed, KernelArgs: spec.KernelArgs,
-	})
-	b.logger().Debug("start qemu", "program", program, "args", args, "files", files.String())
-	box.Args = args
+	}
+	if !b.NoSandbox {
+		showRootDisk(&box, &line)
+	}
+	box.Args = Args(line)
+	b.logger().Debug("start qemu", "program", program, "args", box.Args, "files", files.String())
 	p, err := b.launch(wrap, program, box, &files)
 	if err != nil {
 		ends.closeHost()
@@ -90,11 +93,25 @@ func (b Backend) confine(ctx context.Context, program string, kvm bool) (string,
 		return "", bwrap.Sandbox{}, err
 	}
 	box, err := sandbox(ctx, program, kvm)
+	if b.StandIn != "" {
+		box.Held = append(box.Held, bwrap.Bind{Source: b.StandIn, Dest: box.Program})
+	}
 	return wrap, box, err
+}
+
+// showRootDisk puts the root disk behind a read-only mount. The file is the
+// user's: QEMU could change the mode of one that it was handed open, and open
+// it again for writing by its number's path.
+func showRootDisk(box *bwrap.Sandbox, line *Line) {
+	line.RootPath = rootPath
+	box.Binds = append(box.Binds, bwrap.Bind{FD: line.RootDisk, Dest: rootPath})
 }
 
 func (b Backend) launch(wrap, program string, box bwrap.Sandbox, files *proc.Handover) (*proc.Process, error) {
 	if b.NoSandbox {
+		if b.StandIn != "" {
+			program = b.StandIn
+		}
 		return proc.Start(proc.Cmd{Name: "qemu", Path: program, Args: box.Args, Files: files.Files()})
 	}
 	return box.Start(wrap, "qemu", files, nil)
