@@ -33,6 +33,9 @@ func newTaskBox(t *testing.T) *box {
 	b := newBox(t)
 	b.env = append(b.env, "ANTHROPIC_API_KEY="+taskKey)
 	b.config("env: [ANTHROPIC_API_KEY]\n")
+	if err := os.WriteFile(filepath.Join(b.home, ".gitconfig"), []byte("[user]\n\tname = Test\n\temail = test@example.test\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	b.git("init", "--quiet", "--initial-branch=main")
 	b.file("a.txt", "a\n")
 	b.file("b.txt", "b\n")
@@ -51,7 +54,7 @@ func (b *box) file(name, text string) {
 // git runs the host's git in the project.
 func (b *box) git(args ...string) string {
 	b.t.Helper()
-	cmd := exec.CommandContext(b.t.Context(), "git", append([]string{"-c", "user.name=Test", "-c", "user.email=test@example.test"}, args...)...)
+	cmd := exec.CommandContext(b.t.Context(), "git", args...)
 	cmd.Dir, cmd.Env = b.project, []string{"HOME=" + b.home, "PATH=" + os.Getenv("PATH"), "LC_ALL=C"}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
