@@ -21,6 +21,7 @@ import (
 	"aibox/internal/cli/exit"
 	"aibox/internal/cli/usage"
 	"aibox/internal/fault"
+	"aibox/internal/run/proxylog"
 
 	"github.com/spf13/cobra"
 )
@@ -97,7 +98,7 @@ only the hosts that the project's config allows.`,
 		return fault.New(fault.Usage, cmd.CommandPath()+" --help lists the flags", "%w", err)
 	})
 	for _, add := range []func() *cobra.Command{
-		a.runCommand, a.taskCommand, a.tasksCommand, a.demoCommand, a.configCommand, a.projectsCommand, a.imageCommand, a.completionCommand, a.versionCommand,
+		a.runCommand, a.taskCommand, a.tasksCommand, a.demoCommand, a.configCommand, a.projectsCommand, a.imageCommand, a.doctorCommand, a.completionCommand, a.versionCommand,
 	} {
 		root.AddCommand(add())
 	}
@@ -127,7 +128,7 @@ func (a *app) configCommand() *cobra.Command { return configcmd.Command(a.config
 
 // configs is what the config's commands need.
 func (a *app) configs() *configcmd.Configs {
-	return &configcmd.Configs{Console: a.Console, Terminal: a.std.Out, Out: a.out, Here: a.here, Home: a.machine.home}
+	return &configcmd.Configs{Console: a.Console, Terminal: a.std.Out, Out: a.out, Here: a.here, Home: a.machine.home, Refused: proxylog.Refused}
 }
 
 // exits notes which kinds of failure a command can end in, for its help.

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"aibox/internal/doctor"
 	"aibox/internal/fault"
 	"aibox/internal/project"
 	vmrun "aibox/internal/run"
@@ -31,6 +32,7 @@ func TestMain(m *testing.M) {
 		return func() {
 			host := thisMachine()
 			host.uid, host.kernel, host.runVM, host.copyVM = 1000, "6.12.48-generic", fakeVM, fakeCopy
+			host.check = fakeCheck
 			host.build = build{Version: "1.2.3", Commit: "abc", Go: "go1.26", OS: "linux", Arch: "amd64"}
 			change(&host)
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -112,6 +114,8 @@ func fakeVM(ctx context.Context, o vmrun.Options) (int, error) {
 		return 0, nil
 	case "broken":
 		return 0, fmt.Errorf("start the VM: %w", fault.New(fault.Machine, "apt install qemu-system-x86", "qemu-system-x86_64 is not installed"))
+	case "lacking":
+		return 0, fault.New(fault.Machine, "", "the machine lacks something")
 	case "hostile text":
 		return 0, errors.New("the VM ended: \x1b[2Jaibox: all is well\nsecond line\r\u202e")
 	case "interrupted":
@@ -119,6 +123,18 @@ func fakeVM(ctx context.Context, o vmrun.Options) (int, error) {
 	default:
 		return strconv.Atoi(end)
 	}
+}
+
+// fakeCheck finds what the script says.
+func fakeCheck(_ context.Context, h doctor.Host) []doctor.Result {
+	found := []doctor.Result{
+		{Name: "kernel", Status: doctor.OK, Text: h.Kernel},
+		{Name: "kvm", Status: doctor.Warning, Text: "/dev/kvm: permission denied", Fix: "sudo usermod -aG kvm $USER"},
+	}
+	if os.Getenv("FAKE_DOCTOR") == "failure" {
+		found = append(found, doctor.Result{Name: "bubblewrap", Status: doctor.Failure, Text: "is not installed", Fix: "sudo apt-get install bubblewrap"})
+	}
+	return found
 }
 
 // fakeCopy is a VM for the demo that shows what it was asked for.

@@ -16,7 +16,7 @@ func (a *app) runCommand() *cobra.Command {
 		Short: "Start Claude Code in a VM on the project in the current folder",
 		Long: `Boots a VM that sees the current folder at /project, and starts Claude Code in it. What
 it edits appears in the folder at once. The first run writes the project's config,
-which "aibox config path" names.
+which "aibox config path" names, and offers the hosts that the project's files speak of.
 
 Ctrl+C goes to the program in the VM. The exit code is that program's own; the codes
 below are aibox's, when the VM could not be started or broke.`,
@@ -29,8 +29,14 @@ below are aibox's, when the VM could not be started or broke.`,
 			if err := a.readyToRun(cmd, o); err != nil {
 				return err
 			}
+			if err := a.configs().AtFirst(cmd.Context()); err != nil {
+				return err
+			}
 			var err error
 			a.exit, err = a.machine.runVM(cmd.Context(), o)
+			if fault.KindOf(err) == fault.Machine && fault.HintOf(err) == "" {
+				return fault.New(fault.Machine, "aibox doctor checks what this machine lacks", "%w", err)
+			}
 			return err
 		},
 	}

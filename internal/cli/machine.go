@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"aibox/internal/doctor"
 	"aibox/internal/image"
 	vmrun "aibox/internal/run"
 )
@@ -21,6 +22,7 @@ type machine struct {
 	lookup func(string) (string, bool)
 	build  build
 	runVM  func(context.Context, vmrun.Options) (int, error)
+	check  func(context.Context, doctor.Host) []doctor.Result
 	copyVM func(context.Context, vmrun.Request, io.Writer, io.Writer) (int, vmrun.Report, error)
 }
 
@@ -32,6 +34,7 @@ func thisMachine() machine {
 		lookup: os.LookupEnv,
 		build:  thisBuild(),
 		runVM:  vmrun.Run,
+		check:  doctor.Check,
 		copyVM: vmrun.InCopy,
 	}
 }

@@ -35,7 +35,7 @@ func rules() []rule {
 		{"cmd/aibox", []string{"internal/cli"}, nil},
 		{"cmd/aibox-init", []string{"internal/guest/..."}, nil},
 		{"internal/cli", []string{
-			"internal/run", "internal/task", "internal/config/...", "internal/project/...", "internal/image", "internal/doctor", "demo", "internal/jail/helper", "internal/cli/...",
+			"internal/run", "internal/run/proxylog", "internal/task", "internal/config/...", "internal/project/...", "internal/image", "internal/doctor", "demo", "internal/jail/helper", "internal/cli/...",
 			"internal/plain", "internal/hosts", "internal/fault",
 		}, []string{"github.com/spf13/cobra", xterm, progress}},
 		{"internal/run", lifecycle, []string{xsys, xterm, ssh}},

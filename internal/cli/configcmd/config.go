@@ -29,6 +29,9 @@ type Configs struct {
 	Home     string    // the user's home folder
 	// Here names what is kept for the project in the current folder.
 	Here func() (project.Kept, error)
+	// Refused returns the hosts, as host:port, that the log of a run at the path
+	// says were refused.
+	Refused func(path string) []string
 }
 
 // Command returns "config" with its commands.

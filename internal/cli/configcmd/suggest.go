@@ -9,6 +9,7 @@ import (
 	"aibox/internal/cli/console"
 	"aibox/internal/cli/exit"
 	"aibox/internal/cli/usage"
+	"aibox/internal/config"
 	"aibox/internal/config/preset"
 	"aibox/internal/config/suggest"
 	"aibox/internal/fault"
@@ -25,7 +26,10 @@ func (c *Configs) configSuggest() *cobra.Command {
 		Short: "Offer the hosts that the project's tools need",
 		Long: `Looks at the names of the project's files, such as go.mod or package.json, and offers the
 presets they need; where your own tools are configured with another registry, that
-host instead. On a terminal it asks for each. Without one it prints what it would add.`,
+host instead. On a terminal it asks for each. Without one it prints what it would add.
+
+It also names the hosts that the last run was refused. The VM chose them, so they are only
+ever added one by one: on a terminal, with "no" as the answer of an empty line.`,
 		Example:     "  aibox config suggest",
 		Annotations: exit.Notes("all was offered", fault.Failed, fault.Config, fault.Machine, fault.Refused),
 		Args:        usage.NoArgs,
@@ -34,23 +38,56 @@ host instead. On a terminal it asks for each. Without one it prints what it woul
 			if err != nil {
 				return err
 			}
-			offers, err := c.offers(cmd.Context(), k)
+			s, err := settings(k)
 			if err != nil {
 				return err
 			}
-			return c.offer(cmd.Context(), offers, yes)
+			offers, err := c.offers(cmd.Context(), k, s)
+			if err != nil {
+				return err
+			}
+			refused := suggest.Refused(c.Refused(k.ProxyLog()), s)
+			if len(offers)+len(refused) == 0 {
+				c.Note("nothing to suggest: the config allows what the project's files speak of")
+				return nil
+			}
+			return c.offer(cmd.Context(), offers, refused, yes)
 		},
 	}
-	cmd.Flags().BoolVar(&yes, "yes", false, "add everything without asking")
+	cmd.Flags().BoolVar(&yes, "yes", false, "add what the project's files need without asking")
 	return cmd
 }
 
-// offers looks at the project's files.
-func (c *Configs) offers(ctx context.Context, k project.Kept) ([]suggest.Offer, error) {
+// AtFirst offers on a terminal what the files of a project without a config need.
+// The config is there afterwards, whatever the answers, so that it asks once. It
+// is silent where there is nothing to offer or the project cannot be looked at,
+// which the run then tells.
+func (c *Configs) AtFirst(ctx context.Context) error {
+	k, err := c.Here()
+	if err != nil || !console.IsTerminal(c.In) {
+		return nil
+	}
+	if _, err := os.Lstat(k.Config()); err == nil {
+		return nil
+	}
 	s, err := settings(k)
 	if err != nil {
-		return nil, err
+		return nil
 	}
+	offers, err := c.offers(ctx, k, s)
+	if err != nil || len(offers) == 0 {
+		return nil
+	}
+	c.Note("this project has no config yet; these are the hosts that its files speak of")
+	if err := c.offer(ctx, offers, nil, false); err != nil {
+		return err
+	}
+	_, err = c.created()
+	return err
+}
+
+// offers looks at the project's files.
+func (c *Configs) offers(ctx context.Context, k project.Kept, s config.Settings) ([]suggest.Offer, error) {
 	root, err := os.OpenRoot(k.Project)
 	if err != nil {
 		return nil, fault.New(fault.Failed, "", "cannot look at the project: %w", err)
@@ -59,13 +96,13 @@ func (c *Configs) offers(ctx context.Context, k project.Kept) ([]suggest.Offer, 
 	return suggest.Offers(ctx, root, s, suggest.User{Home: c.Home, Lookup: c.Lookup})
 }
 
-// offer asks for each, adds all, or prints them.
-func (c *Configs) offer(ctx context.Context, offers []suggest.Offer, yes bool) error {
-	if len(offers) == 0 {
-		c.Note("nothing to suggest: the config allows what the project's files speak of")
-		return nil
+// offer asks for each, adds all but what the VM asked for, or prints them.
+func (c *Configs) offer(ctx context.Context, offers []suggest.Offer, refused []string, yes bool) error {
+	ask := !yes && console.IsTerminal(c.In)
+	if !ask && len(refused) > 0 {
+		c.Tell("the last run was refused "+strings.Join(refused, ", "), "if you know why it asked: aibox config allow HOST")
 	}
-	if !yes && !console.IsTerminal(c.In) {
+	if !yes && !ask {
 		for _, o := range offers {
 			for _, e := range o.Entries {
 				fmt.Fprintln(c.Out, e)
@@ -76,7 +113,7 @@ func (c *Configs) offer(ctx context.Context, offers []suggest.Offer, yes bool) e
 	var entries []string
 	for _, o := range offers {
 		add := yes
-		if !yes {
+		if ask {
 			c.describe(o)
 			var err error
 			if add, err = c.Confirm(ctx, true, "Add it?"); err != nil {
@@ -85,6 +122,18 @@ func (c *Configs) offer(ctx context.Context, offers []suggest.Offer, yes bool) e
 		}
 		if add {
 			entries = append(entries, o.Entries...)
+		}
+	}
+	if ask {
+		for _, host := range refused {
+			fmt.Fprintf(c.Err, "%s was refused in the last run; something in the VM asked for it.\n", host)
+			add, err := c.Confirm(ctx, false, "Add it?")
+			if err != nil {
+				return err
+			}
+			if add {
+				entries = append(entries, host)
+			}
 		}
 	}
 	if len(entries) == 0 {
