@@ -33,7 +33,8 @@ type Limits struct {
 	MaxBudgetUSD float64 // 0 for no limit
 }
 
-func (l Limits) check() error {
+// Check says which limit is none, as an error of kind fault.Usage.
+func (l Limits) Check() error {
 	switch {
 	case l.Timeout < time.Second:
 		return fault.New(fault.Usage, "such as --timeout 90m", "--timeout is %v, but must be one second or more", l.Timeout)

@@ -111,7 +111,7 @@ func prepare(ctx context.Context, o Options) (_ *job, err error) {
 			j.close()
 		}
 	}()
-	if err := o.check(); err != nil {
+	if err := o.Check(); err != nil {
 		return nil, err
 	}
 	place, err := project.NewPlace(o.Home)
@@ -268,5 +268,3 @@ func reason(ctx context.Context, err error) string {
 	}
 	return err.Error()
 }
-
-func (o Options) check() error { return o.Limits.check() }
