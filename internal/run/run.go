@@ -90,7 +90,7 @@ func (b *box) start(ctx context.Context) error {
 	b.times.mark(phasePrepare)
 	b.undo.push(func() { close(b.over) })
 
-	ctx, cancel := context.WithTimeoutCause(ctx, b.o.BootTimeout, fmt.Errorf("the VM did not boot within %v", b.o.BootTimeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, b.o.BootTimeout, fmt.Errorf("%w within %v", errSlow, b.o.BootTimeout))
 	defer cancel()
 	defer b.progress("starting the VM …")()
 	for _, step := range []struct {

@@ -13,10 +13,17 @@ import (
 // maxConsoleEnd bounds how much of the console is read for its last line.
 const maxConsoleEnd = 4 << 10
 
+// errSlow is the cause of the end of a VM that took too long.
+var errSlow = errors.New("the VM did not boot")
+
 // unbooted explains the end of a VM that gave no reason before it had booted: by
 // the last line of its console, where there is one.
 func (b *box) unbooted(err error, ended bool) error {
-	if ended {
+	hint := "if the image's kernel is damaged, build it again: make image; or name another one: --image DIR"
+	switch {
+	case errors.Is(err, errSlow): // it was killed for that
+		hint = "this machine may be too busy; " + hint
+	case ended:
 		err = errors.New("the VM ended before it had booted")
 	}
 	if failed := (*fault.Error)(nil); errors.As(err, &failed) {
@@ -26,8 +33,7 @@ func (b *box) unbooted(err error, ended bool) error {
 	b.machine.Kill() // so that the console is complete
 	line := lastLine(log)
 	if line == "" {
-		return fault.New(fault.Failed, "if the image's kernel is damaged, build it again: make image; or name another one: --image DIR",
-			"%w, and its console is empty", err)
+		return fault.New(fault.Failed, hint, "%w, and its console is empty", err)
 	}
 	return fault.New(fault.Failed, "the VM's console is in "+fault.ShellQuote(log), "%w; the last line of its console: %s", err, line)
 }
