@@ -282,7 +282,7 @@ func TestTaskComesBackAsABundle(t *testing.T) {
 
 func TestTaskIsStoppedByItsTimeout(t *testing.T) {
 	b := newTaskBox(t)
-	s := b.startTask(&scriptedAPI{commands: []string{"echo so far > d.txt", "trap '' TERM; sleep 1000"}}, "--timeout", "25s", "never end")
+	s := b.startTask(&scriptedAPI{commands: []string{"echo so far > d.txt", "trap '' TERM; sleep 1000"}}, "--timeout", "90s", "never end")
 	if code := s.wait(); code != 1 {
 		t.Errorf("exit code %d, want 1", code)
 	}
