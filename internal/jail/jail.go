@@ -41,6 +41,10 @@ type Policy struct {
 
 	// Terminal allows modes and window size of the open terminal.
 	Terminal bool
+	// Desktop allows new unix sockets, which lead to the display server and to
+	// every other service of the user's desktop, and signals to the programs
+	// that Exec starts. It is for a helper that no byte of the VM's reaches.
+	Desktop bool
 	// Children are the process ids of children that may be sent signals, each
 	// alone and as a process group. Waiting for children is always possible.
 	Children []int
@@ -89,7 +93,7 @@ func (p Policy) rules() landlock.Rules {
 		WriteFiles: p.WriteFiles, WriteDirs: p.WriteDirs,
 		Exec:       p.Exec,
 		ConnectTCP: p.ConnectTCP, DNS: p.DNS,
-		Signals: p.Alone,
+		Signals: p.Alone, Sockets: p.Desktop,
 	}
 }
 
@@ -98,6 +102,7 @@ func (p Policy) calls() seccomp.Options {
 	o := seccomp.Options{
 		Internet: p.internet(),
 		Terminal: p.Terminal,
+		Desktop:  p.Desktop,
 		List:     len(p.ReadDirs)+len(p.WriteDirs)+len(p.Exec) > 0,
 		Write:    len(p.WriteDirs) > 0,
 		Exec:     len(p.Exec) > 0,

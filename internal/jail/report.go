@@ -87,7 +87,7 @@ func report(p Policy, m abilities) Report {
 				"a fault in aibox could connect to any port"},
 			{"UDP ports", has(landlock.UDP) || noSockets, false,
 				"a fault in aibox could send UDP packets anywhere (Linux with Landlock ABI 10 limits them)"},
-			{"unix sockets", m.seccomp, true,
+			{"unix sockets", m.seccomp && !p.Desktop, !p.Desktop,
 				"a fault in aibox could talk to your desktop's services"},
 			{"signals", m.seccomp || p.Alone && has(landlock.Signals), true,
 				"a fault in aibox could end your other programs"},
@@ -114,6 +114,9 @@ func (p Policy) allowed() []string {
 	}
 	if ports := p.ports(); len(ports) > 0 {
 		list = append(list, "connect to TCP port "+strings.Trim(fmt.Sprint(ports), "[]"))
+	}
+	if p.Desktop {
+		list = append(list, "use the desktop's sockets")
 	}
 	if p.Terminal {
 		list = append(list, "set the terminal's modes")

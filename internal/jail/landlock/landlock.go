@@ -38,6 +38,8 @@ type Rules struct {
 	// process and what it starts later. It also holds for the parent-death
 	// signal of children that were started before, which would survive.
 	Signals bool
+	// Sockets leaves connecting to unix sockets as it is.
+	Sockets bool
 }
 
 // Limit names something that Landlock can take away.

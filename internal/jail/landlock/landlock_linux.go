@@ -44,6 +44,10 @@ func restrict(r Rules) error {
 	if !r.Signals {
 		config.Scoped &^= ll.ScopeSignal
 	}
+	if r.Sockets {
+		config.Scoped &^= ll.ScopeAbstractUnixSocket
+		config.HandledAccessFS &^= ll.AccessFSResolveUnix
+	}
 	if err := config.BestEffort().Restrict(rules...); err != nil {
 		return fmt.Errorf("enforce landlock rules: %w", err)
 	}

@@ -61,6 +61,7 @@ func allowed(o Options, pid int) []group {
 	}{
 		{o.Internet, internet()},
 		{o.Terminal, terminal()},
+		{o.Desktop, desktop()},
 		{o.List, listing()},
 		{o.Write, writing()},
 		{o.Exec, programs()},

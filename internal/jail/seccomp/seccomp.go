@@ -23,6 +23,9 @@ type Options struct {
 	// Terminal allows reading and setting a terminal's modes, reading its size, and
 	// waiting for input.
 	Terminal bool
+	// Desktop allows unix sockets, and signals to any process that the kernel's
+	// other limits let it reach.
+	Desktop bool
 	// List allows reading folders and opening files relative to one.
 	List bool
 	// Write allows making, renaming and removing files and folders.
