@@ -77,6 +77,11 @@ image:
 test-image:
 	@go run -buildvcs=false ./image/cmd/build-image --test $(IMAGE_FLAGS)
 
+## man: the manual pages in docs/man, from what the help says
+.PHONY: man
+man:
+	@go run -buildvcs=false ./cmd/aibox-man docs/man
+
 ## help: this list
 .PHONY: help
 help:

@@ -72,6 +72,11 @@ func run(ctx context.Context, args []string, std Stdio, m machine) int {
 	return a.exit
 }
 
+// Commands returns all commands for the manual. They are not to be run.
+func Commands() *cobra.Command {
+	return newApp(Stdio{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, machine{build: build{Version: "devel"}, lookup: os.LookupEnv}).root()
+}
+
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "aibox",

@@ -33,6 +33,7 @@ func rules() []rule {
 	border := []string{"internal/wire/...", "internal/plain", "internal/hosts"}
 	return []rule{
 		{"cmd/aibox", []string{"internal/cli"}, nil},
+		{"cmd/aibox-man", []string{"internal/cli", "internal/cli/man"}, nil},
 		{"cmd/aibox-init", []string{"internal/guest/..."}, nil},
 		{"internal/cli", []string{
 			"internal/run", "internal/run/proxylog", "internal/task", "internal/config/...", "internal/project/...", "internal/image", "internal/doctor", "demo", "internal/jail/helper", "internal/cli/...",
