@@ -3,6 +3,8 @@ package man
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"aibox/internal/cli/exit"
@@ -26,6 +28,25 @@ func Pages(root *cobra.Command) []Page {
 		pages = append(pages, Pages(sub)...)
 	}
 	return pages
+}
+
+// Write puts the pages of root into a folder, in the place of all that are there.
+func Write(dir string, root *cobra.Command) error {
+	old, err := filepath.Glob(filepath.Join(dir, name(root)+"*.1"))
+	if err != nil {
+		return err
+	}
+	for _, path := range old {
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+	}
+	for _, p := range Pages(root) {
+		if err := os.WriteFile(filepath.Join(dir, p.Name), []byte(p.Text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func name(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }

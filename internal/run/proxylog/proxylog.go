@@ -4,7 +4,7 @@ package proxylog
 import (
 	"os"
 
-	"aibox/internal/border/egress"
+	"aibox/internal/border/egress/readlog"
 )
 
 // Refused returns the hosts, as host:port, that the log at path says were
@@ -19,5 +19,5 @@ func Refused(path string) []string {
 		return nil
 	}
 	defer f.Close()
-	return egress.RefusedIn(f)
+	return readlog.Refused(f)
 }

@@ -1,4 +1,4 @@
-package egress
+package readlog
 
 import (
 	"strings"
@@ -7,12 +7,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"aibox/internal/border/egress"
 	"aibox/internal/border/egress/route"
 )
 
-func TestRefusedInReadsWhatARecorderWrites(t *testing.T) {
+func TestRefusedReadsWhatARecorderWrites(t *testing.T) {
 	var log strings.Builder
-	r := NewRecorder(&log, func() time.Time { return time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC) })
+	r := egress.NewRecorder(&log, func() time.Time { return time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC) })
 	r.Connect("a.example:443")
 	r.Refuse(route.Refusal{Target: "b.example:443", Text: "b.example:443 is not in the allow list: refused"})
 	r.Refuse(route.Refusal{Target: "[fd00::1]:80", Text: "no"})
@@ -20,18 +21,18 @@ func TestRefusedInReadsWhatARecorderWrites(t *testing.T) {
 	r.Fail("d.example:443")
 	r.Refuse(route.Refusal{Target: "b.example:443", Text: "again"})
 	r.Close()
-	if diff := cmp.Diff([]string{"b.example:443", "[fd00::1]:80"}, RefusedIn(strings.NewReader(log.String()))); diff != "" {
+	if diff := cmp.Diff([]string{"b.example:443", "[fd00::1]:80"}, Refused(strings.NewReader(log.String()))); diff != "" {
 		t.Errorf("%s\nof\n%s", diff, log.String())
 	}
 }
 
-func FuzzRefusedIn(f *testing.F) {
+func FuzzRefused(f *testing.F) {
 	f.Add("2030-01-02T03:04:07Z refused b.example:443: no\n")
 	f.Add("x refused : y\n refused a: \nrefused\n")
-	f.Add(strings.Repeat("z", maxReadLine+1) + "\nx refused a:1: b\n")
+	f.Add(strings.Repeat("z", maxLine+1) + "\nx refused a:1: b\n")
 	f.Fuzz(func(t *testing.T, log string) {
 		seen := map[string]bool{}
-		for _, target := range RefusedIn(strings.NewReader(log)) {
+		for _, target := range Refused(strings.NewReader(log)) {
 			if target == "" || seen[target] || strings.ContainsAny(target, " \n") || !strings.Contains(log, " refused "+target+": ") {
 				t.Errorf("%q of %q", target, log)
 			}
