@@ -230,6 +230,11 @@ func (b *box) shell(change ...func(*run.Request)) *shell {
 // do runs a command line and returns its output, stderr included, and exit code.
 func (s *shell) do(command string) (string, int) {
 	s.t.Helper()
+	return s.doWithin(bootDeadline, command)
+}
+
+func (s *shell) doWithin(limit time.Duration, command string) (string, int) {
+	s.t.Helper()
 	s.n++
 	mark := fmt.Sprintf("<<end %d ", s.n)
 	if _, err := fmt.Fprintf(s.stdin, "( %s\n) </dev/null; printf '\\n%s%%d>>\\n' $?\n", command, mark); err != nil {
@@ -264,8 +269,8 @@ func (s *shell) do(command string) (string, int) {
 			s.t.Fatalf("%s: the session ended: %v\noutput: %s", command, r.err, r.out)
 		}
 		return r.out, r.code
-	case <-time.After(bootDeadline):
-		s.t.Fatalf("%s: no answer within %v", command, bootDeadline)
+	case <-time.After(limit):
+		s.t.Fatalf("%s: no answer within %v", command, limit)
 		return "", -1
 	}
 }
@@ -273,7 +278,12 @@ func (s *shell) do(command string) (string, int) {
 // must is do for a command that must succeed.
 func (s *shell) must(command string) string {
 	s.t.Helper()
-	out, code := s.do(command)
+	return s.mustWithin(bootDeadline, command)
+}
+
+func (s *shell) mustWithin(limit time.Duration, command string) string {
+	s.t.Helper()
+	out, code := s.doWithin(limit, command)
 	if code != 0 {
 		s.t.Fatalf("%s: exit code %d\n%s", command, code, out)
 	}

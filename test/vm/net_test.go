@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -65,7 +66,7 @@ func TestHostLoopbackPorts(t *testing.T) {
 		fmt.Sprintf("curl -sS --noproxy '*' http://127.0.0.1:%d/", q),
 		fmt.Sprintf("curl -sSf --noproxy '' -x http://127.0.0.1:3128 http://127.0.0.1:%d/", q),
 		fmt.Sprintf("curl -sSf --noproxy '' -p -x http://127.0.0.1:3128 http://localhost:%d/", q),
-		fmt.Sprintf("curl -sSf --noproxy '' -p -x http://127.0.0.1:3128 http://[::1]:%d/", p),
+		fmt.Sprintf("curl -sSf --noproxy '' -p -x http://127.0.0.1:3128 http://[::1]:%d/", q),
 	} {
 		if out, code := s.do(command); code == 0 {
 			t.Errorf("%s succeeded: %s", command, out)
@@ -109,11 +110,11 @@ func TestNamesIntoTheHostsNetworksAreRefused(t *testing.T) {
 		"127.0.0.1", "127.8.8.8", "10.0.0.1", "172.16.3.4", "192.168.1.1", "100.64.0.1", "169.254.169.254", "0.0.0.0", "224.0.0.1", "255.255.255.255",
 		"::1", "::", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "64:ff9b::a00:1", "64:ff9b:1::1", "fe80::1", "fc00::1", "fd12::1", "ff02::1", "2002:7f00:1::",
 	} {
-		names[fmt.Sprintf("n%d.example", i)] = [][]string{{a}}
+		names[fmt.Sprintf("n%d.hosts.example", i)] = [][]string{{a}}
 	}
-	names["mixed.example"] = [][]string{{"192.0.2.1", "127.0.0.1"}}
-	names["rebinds.example"] = [][]string{{"10.0.0.1"}, {"127.0.0.1"}}
-	b.config(fmt.Sprintf("allow: [\"*.example:%d\"]\n", p))
+	names["mixed.hosts.example"] = [][]string{{"192.0.2.1", "127.0.0.1"}}
+	names["rebinds.hosts.example"] = [][]string{{"10.0.0.1"}, {"127.0.0.1"}}
+	b.config(fmt.Sprintf("allow: [\"*.hosts.example:%d\"]\n", p))
 	s := b.shell(func(r *run.Request) { r.TestOnlyHosts = names })
 	for name, a := range names {
 		out, code := s.do(fmt.Sprintf("curl -sS -p -v -m 20 http://%s:%d/ 2>&1", name, p))
@@ -163,7 +164,7 @@ func TestUploadOfOneGigabyte(t *testing.T) {
 	if _, err := io.CopyN(want, zeros{}, 1<<30); err != nil {
 		t.Fatal(err)
 	}
-	got := s.must(fmt.Sprintf("head -c 1G /dev/zero | curl -sS -T - http://127.0.0.1:%d/", p))
+	got := s.mustWithin(4*time.Minute, fmt.Sprintf("head -c 1G /dev/zero | curl -sS -T - http://127.0.0.1:%d/", p))
 	if got != fmt.Sprintf("%d %s <nil>", 1<<30, hex.EncodeToString(want.Sum(nil))) {
 		t.Errorf("the server saw %q", got)
 	}

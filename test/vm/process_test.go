@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"aibox/internal/run"
 )
 
 type process struct {
@@ -160,9 +162,19 @@ func TestSecondRunIsRefusedByName(t *testing.T) {
 
 func TestHostileChildrenDoNotStopThePowerOff(t *testing.T) {
 	b := newBox(t)
-	s := b.start(`bomb() { bomb | bomb & }; trap '' TERM; (bomb) 2>/dev/null; sleep 2; exit 3`)
-	if _, code := s.wait(); code != 3 {
-		t.Errorf("exit code %d, want 3", code)
+	s := b.start(`trap '' TERM HUP INT; bomb() { bomb | bomb & }; echo bombing; while :; do bomb; done 2>/dev/null`,
+		func(r *run.Request) { r.Memory = 512 })
+	if line, err := s.stdout.ReadString('\n'); line != "bombing\n" {
+		t.Fatalf("the session printed %q, %v", line, err)
+	}
+	time.Sleep(3 * time.Second) // the bomb needs some time to reach the limit
+	start := time.Now()
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	s.wait()
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("the end took %v", took)
 	}
 	noneWithin(t, time.Second)
 }
