@@ -16,8 +16,6 @@ func owner(fs.FileInfo) (uid int, known bool) { return 0, false }
 
 func allocated(info fs.FileInfo) int64 { return info.Size() }
 
-func device(fs.FileInfo) uint64 { return 0 }
-
 func writable(string) error { return nil }
 
 func isNoFolder(error) bool { return false }

@@ -32,14 +32,6 @@ func allocated(info fs.FileInfo) int64 {
 	return info.Size()
 }
 
-// device tells apart file systems.
-func device(info fs.FileInfo) uint64 {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(st.Dev)
-	}
-	return 0
-}
-
 // writable is nil if the user can make files in the folder.
 func writable(path string) error {
 	const write, search = 2, 1

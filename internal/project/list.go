@@ -1,13 +1,11 @@
 package project
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 )
@@ -28,34 +26,22 @@ const maxDepth = 128
 
 // List returns the projects, ordered by path. It ends early with ctx's error.
 func (p Place) List(ctx context.Context) ([]Entry, error) {
-	dirs, err := os.ReadDir(p.projects())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	all, err := p.All()
 	if err != nil {
-		return nil, keepError("read", p.projects(), err)
+		return nil, err
 	}
 	var list []Entry
-	for _, d := range dirs {
-		if !d.IsDir() || strings.HasPrefix(d.Name(), ".") {
-			continue
-		}
-		e, err := p.entry(ctx, d.Name())
+	for _, k := range all {
+		e, err := k.entry(ctx)
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, e)
 	}
-	slices.SortFunc(list, func(a, b Entry) int { return cmp.Compare(a.Kept.Project, b.Kept.Project) })
 	return list, nil
 }
 
-func (p Place) entry(ctx context.Context, name string) (Entry, error) {
-	k := Kept{Dir: filepath.Join(p.projects(), name), place: p}
-	// A folder without a readable path is listed by its own name, so that it can be removed.
-	if k.Project, _ = k.readPath(); k.Project == "" {
-		k.Project = k.Dir
-	}
+func (k Kept) entry(ctx context.Context) (Entry, error) {
 	e := Entry{Kept: k}
 	e.PID, e.Running = k.Running()
 	if info, err := os.Stat(filepath.Join(k.Dir, runLockName)); err == nil {

@@ -19,7 +19,7 @@ func TestList(t *testing.T) {
 	must(t, gone.Create(), os.WriteFile(filepath.Join(gone.Home(), "data"), make([]byte, 1<<20), 0o600))
 	lost := w.Kept("/lost")
 	must(t, lost.Create(), os.Remove(filepath.Join(lost.Dir, pathName)))
-	must(t, os.Mkdir(filepath.Join(w.Root, projectsName, leftoverPrefix+"0"), 0o700))
+	must(t, os.Mkdir(filepath.Join(w.Root, projectsName, ".removing-0"), 0o700))
 	lock, err := k.LockRun()
 	must(t, err)
 	defer lock.Release()

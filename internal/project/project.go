@@ -29,10 +29,6 @@ const (
 	pathName       = "path"
 	runLockName    = "run.lock"
 	tasksLockName  = "tasks.lock"
-
-	// leftoverPrefix begins the name of what is being removed, so that what a
-	// crash leaves behind is found again. No escaped path begins with a dot.
-	leftoverPrefix = ".removing-"
 )
 
 // Kept names what aibox keeps for one project. It is only names: nothing needs

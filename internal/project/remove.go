@@ -3,13 +3,13 @@ package project
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"aibox/internal/fault"
+	"aibox/internal/project/away"
 )
 
 // loginFiles hold Claude Code's login, below the VM's home.
@@ -34,14 +34,14 @@ func (k Kept) Remove(ctx context.Context) error {
 		return keepError("open", k.place.projects(), err)
 	}
 	defer root.Close()
-	if err := removeLeftovers(ctx, root); err != nil {
+	if err := away.RemoveLeftovers(ctx, root); err != nil {
 		return err
 	}
-	aside, err := moveAside(root, filepath.Base(k.Dir))
+	aside, err := away.Move(root, filepath.Base(k.Dir))
 	if err != nil {
 		return keepError("remove", k.Dir, err)
 	}
-	return removeTree(ctx, root, aside)
+	return away.Remove(ctx, root, aside)
 }
 
 // Reset clears the VM's home and deletes the state disk. It keeps the config,
@@ -67,7 +67,7 @@ func (k Kept) Reset(ctx context.Context, logout bool) error {
 	if err := k.resetHome(root, logout); err != nil {
 		return err
 	}
-	return removeLeftovers(ctx, root)
+	return away.RemoveLeftovers(ctx, root)
 }
 
 func (k Kept) lockToClear() (*Lock, error) {
@@ -80,7 +80,7 @@ func (k Kept) lockToClear() (*Lock, error) {
 // resetHome prepares the new home beside the old one and then swaps them, so
 // that a crash loses no login: at any time one of the two is complete.
 func (k Kept) resetHome(root *os.Root, logout bool) error {
-	fresh, err := freeName(root)
+	fresh, err := away.FreeName(root)
 	if err != nil {
 		return keepError("clear", k.Home(), err)
 	}
@@ -94,7 +94,7 @@ func (k Kept) resetHome(root *os.Root, logout bool) error {
 			}
 		}
 	}
-	if _, err := moveAside(root, homeName); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if _, err := away.Move(root, homeName); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return keepError("clear", k.Home(), err)
 	}
 	if err := root.Rename(fresh, homeName); err != nil {
@@ -132,47 +132,6 @@ func (k Kept) noMounts(dir string) error {
 	for _, m := range readMounts() {
 		if within(m.point, dir) {
 			return fault.New(fault.Refused, "umount "+fault.ShellQuote(m.point), "something is mounted at %q", m.point)
-		}
-	}
-	return nil
-}
-
-func freeName(root *os.Root) (string, error) {
-	for i := range 10000 {
-		name := fmt.Sprintf("%s%d", leftoverPrefix, i)
-		if _, err := root.Lstat(name); errors.Is(err, fs.ErrNotExist) {
-			return name, nil
-		}
-	}
-	return "", errors.New("too many leftovers of earlier removals")
-}
-
-// moveAside renames what is to be removed, so that it is gone at once and a
-// crash leaves nothing that looks usable.
-func moveAside(root *os.Root, name string) (string, error) {
-	aside, err := freeName(root)
-	if err != nil {
-		return "", err
-	}
-	return aside, root.Rename(name, aside)
-}
-
-// removeLeftovers removes what moveAside left, now or before a crash.
-func removeLeftovers(ctx context.Context, root *os.Root) error {
-	dir, err := root.Open(".")
-	if err != nil {
-		return err
-	}
-	names, err := dir.Readdirnames(-1)
-	dir.Close()
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if strings.HasPrefix(name, leftoverPrefix) {
-			if err := removeTree(ctx, root, name); err != nil {
-				return err
-			}
 		}
 	}
 	return nil

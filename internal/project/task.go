@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"aibox/internal/fault"
+	"aibox/internal/project/away"
 
 	"github.com/gofrs/flock"
 )
@@ -157,11 +158,11 @@ func (t Task) Remove(ctx context.Context) error {
 		return keepError("open", filepath.Dir(t.Dir), err)
 	}
 	defer root.Close()
-	aside, err := moveAside(root, filepath.Base(t.Dir))
+	aside, err := away.Move(root, filepath.Base(t.Dir))
 	if err != nil {
 		return keepError("remove", t.Dir, err)
 	}
-	return removeTree(ctx, root, aside)
+	return away.Remove(ctx, root, aside)
 }
 
 // RemoveTaskLeftovers removes what crashes left of removals and of folders
@@ -175,7 +176,7 @@ func (k Kept) RemoveTaskLeftovers(ctx context.Context, now time.Time) error {
 		return keepError("open", k.Tasks(), err)
 	}
 	defer root.Close()
-	if err := removeLeftovers(ctx, root); err != nil {
+	if err := away.RemoveLeftovers(ctx, root); err != nil {
 		return err
 	}
 	entries, err := fs.ReadDir(root.FS(), ".")
@@ -187,7 +188,7 @@ func (k Kept) RemoveTaskLeftovers(ctx context.Context, now time.Time) error {
 		if err != nil || !strings.HasPrefix(e.Name(), newTaskPrefix) || now.Sub(info.ModTime()) < newTaskTime {
 			continue
 		}
-		if err := removeTree(ctx, root, e.Name()); err != nil {
+		if err := away.Remove(ctx, root, e.Name()); err != nil {
 			return err
 		}
 	}
@@ -244,6 +245,7 @@ func (p Place) All() ([]Kept, error) {
 			continue
 		}
 		k := Kept{Dir: filepath.Join(p.projects(), d.Name()), place: p}
+		// A folder without a readable path is listed by its own name, so that it can be removed.
 		if k.Project, _ = k.readPath(); k.Project == "" {
 			k.Project = k.Dir
 		}

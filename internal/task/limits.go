@@ -5,9 +5,8 @@ import "time"
 const (
 	// MaxPrompt bounds a prompt in bytes.
 	MaxPrompt = 1 << 20
-	// DefaultTimeout and MaxTimeout are those of Claude Code's work.
-	DefaultTimeout = time.Hour
-	MaxTimeout     = 30 * 24 * time.Hour
+	// MaxTimeout bounds Claude Code's work.
+	MaxTimeout = 30 * 24 * time.Hour
 	// stopAfter is how long after the timeout aibox stops the VM at the latest.
 	stopAfter = 25 * time.Minute
 	// maxRev bounds the name of a revision.

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
 	"aibox/internal/fault"
 	"aibox/internal/jail/helper"
+	"aibox/internal/proc"
 	"aibox/internal/project"
 )
 
@@ -181,7 +181,7 @@ func worktreeOf(config string) string {
 
 // git runs git in the repository.
 func (r *repository) git(ctx context.Context, c helper.GitCall) (string, error) {
-	path, err := exec.LookPath("git")
+	path, err := proc.Look("git")
 	if err != nil {
 		return "", fault.New(fault.Machine, "apt install git", "git is not installed")
 	}

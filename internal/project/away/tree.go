@@ -1,4 +1,4 @@
-package project
+package away
 
 import (
 	"context"
@@ -28,11 +28,11 @@ type remover struct {
 	prefix  string
 }
 
-// removeTree removes the entry of top with everything below it. It works
+// Remove removes the entry of top with everything below it. It works
 // through folders it has opened and never follows a link, gives itself the rights
 // that a read-only folder lacks, and does not enter another file system. It does
 // not rest on path lengths or on the number of files that can be open.
-func removeTree(ctx context.Context, top *os.Root, name string) error {
+func Remove(ctx context.Context, top *os.Root, name string) error {
 	info, err := top.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -141,4 +141,15 @@ func someNames(dir *os.Root) ([]string, error) {
 		err = nil
 	}
 	return names, err
+}
+
+// cause drops operation and path, which the messages here name themselves.
+func cause(err error) error {
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		return p.Err
+	}
+	if l := (*os.LinkError)(nil); errors.As(err, &l) {
+		return l.Err
+	}
+	return err
 }
