@@ -24,6 +24,9 @@ import (
 // bootDeadline bounds a boot and one command under software emulation on a busy machine.
 const bootDeadline = 90 * time.Second
 
+// commandDeadline bounds a command in a VM that has booted.
+const commandDeadline = 50 * time.Second
+
 // box is a user of aibox: a home, a project folder, and the program.
 type box struct {
 	t             *testing.T
@@ -205,6 +208,10 @@ func (b *box) shell(change ...func(*run.Request)) *session {
 // do runs a command line and returns its output, stderr included, and exit code.
 func (s *session) do(t *testing.T, command string) (string, int) {
 	t.Helper()
+	limit := commandDeadline
+	if s.n == 0 {
+		limit = bootDeadline
+	}
 	s.n++
 	mark := fmt.Sprintf("<<end %d ", s.n)
 	if _, err := fmt.Fprintf(s.stdin, "( %s\n) </dev/null; printf '\\n%s%%d>>\\n' $?\n", command, mark); err != nil {
@@ -239,9 +246,9 @@ func (s *session) do(t *testing.T, command string) (string, int) {
 			t.Fatalf("%s: the session ended: %v\noutput: %s\nstderr: %s", command, r.err, tail(r.out, 500), tail(s.stderr.String(), 500))
 		}
 		return r.out, r.code
-	case <-time.After(bootDeadline):
+	case <-time.After(limit):
 		_ = s.cmd.Process.Kill()
-		t.Fatalf("%s: no answer within %v", command, bootDeadline)
+		t.Fatalf("%s: no answer within %v", tail(command, 300), limit)
 		return "", -1
 	}
 }

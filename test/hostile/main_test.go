@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
@@ -123,12 +124,18 @@ func attackWithin(t *testing.T, limit time.Duration, name, guard string, control
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
+			defer func() {
+				if p := recover(); p != nil {
+					t.Errorf("panic: %v\n%s", p, debug.Stack())
+				}
+			}()
 			do(t)
 		}()
 		select {
 		case <-ended:
 		case <-time.After(limit):
 			t.Errorf("no end within %v", limit)
+			<-ended // everything in it has a deadline of its own
 		}
 	})
 	verdicts.add(verdict{attack: name, guard: guard, control: control, open: !ok})

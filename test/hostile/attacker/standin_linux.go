@@ -92,9 +92,6 @@ func floodConsole(console *os.File) error {
 // leaveDaemons starts copies that leave their group and session and ignore all
 // signals they can, and ends without them.
 func leaveDaemons(console *os.File) error {
-	if len(os.Args) > 2 && os.Args[1] == "daemon" {
-		select {}
-	}
 	for range 5 {
 		cmd := exec.Command("/proc/self/exe", "vm", "daemon")
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -130,5 +127,6 @@ func asVirtiofsd() error {
 	if err := os.Rename(f.Name(), filepath.Join(project, "results.json")); err != nil {
 		return err
 	}
-	select {} // until aibox ends it
+	time.Sleep(time.Hour) // aibox ends it long before
+	return nil
 }
