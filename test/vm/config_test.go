@@ -3,6 +3,8 @@
 package vm
 
 import (
+	"errors"
+	"os/exec"
 	"strings"
 	"testing"
 )
@@ -12,11 +14,11 @@ func TestConfigReachesTheVM(t *testing.T) {
 	b := newBox(t)
 	b.env = append(b.env, "PASSED_ON=from the host", "TOOL_PATH=/opt/a:relative:/opt/b")
 	b.config(strings.Join([]string{
-		"memory: 1024", "cpus: 1", "disk: 2", "path: [/opt/tools/bin, TOOL_PATH]", "env: [PASSED_ON, 'WRITTEN=a = \"b\" $c', MISSING]", "allow: ['127.0.0.1:5999']", "",
+		"memory: 1024", "cpus: 1", "disk: 2", "path: [/opt/tools/bin, TOOL_PATH]", "env: [PASSED_ON, 'WRITTEN=a = \"b\" $c', 'NAMES=Zoë 日本 \U0001F600', MISSING]", "allow: ['127.0.0.1:5999']", "",
 	}, "\n"))
 	s := b.shell()
 	for command, want := range map[string]string{
-		"nproc": "1", "echo $PASSED_ON": "from the host", `printf %s "$WRITTEN"`: `a = "b" $c`,
+		"nproc": "1", "echo $PASSED_ON": "from the host", `printf %s "$WRITTEN"`: `a = "b" $c`, "echo $NAMES": "Zoë 日本 \U0001F600",
 		"echo ${MISSING-unset}": "unset", `echo "$PATH" | cut -d: -f1-3`: "/opt/tools/bin:/opt/a:/opt/b",
 		"echo $(( $(awk '/MemTotal/ {print $2}' /proc/meminfo) / 1024 > 800 && $(awk '/MemTotal/ {print $2}' /proc/meminfo) / 1024 <= 1024 ))": "1",
 		"echo $(( $(df --output=size -m /usr/local | tail -1) > 1800 && $(df --output=size -m /usr/local | tail -1) <= 2048 ))":                "1",
@@ -55,5 +57,33 @@ func TestConfigResetClearsTheHomeAndKeepsTheLogin(t *testing.T) {
 	}
 	if out, _ := b.aibox("projects", "list"); strings.Contains(out, b.project) {
 		t.Errorf("still listed: %s", out)
+	}
+}
+
+// What the doctor says of a machine and why a run fails there are the same.
+func TestConfigDoctorAgreesWithARun(t *testing.T) {
+	b := newBox(t)
+	if out, err := b.aibox("doctor", "--image", b.image); err != nil {
+		t.Fatalf("doctor on a machine that works: %v\n%s", err, out)
+	}
+	for i, env := range b.env {
+		if strings.HasPrefix(env, "PATH=") {
+			b.env[i] = "PATH=" + t.TempDir()
+		}
+	}
+	out, err := b.aibox("doctor", "--image", b.image)
+	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != 4 {
+		t.Errorf("doctor without bubblewrap: %v", err)
+	}
+	s := b.start("true")
+	if _, code := s.wait(); code != 4 {
+		t.Errorf("a run without bubblewrap ended with %d", code)
+	}
+	for line := range strings.Lines(s.stderr.String()) {
+		for _, prefix := range []string{"aibox: ", "hint: "} {
+			if text, found := strings.CutPrefix(line, prefix); found && !strings.Contains(out, text) {
+				t.Errorf("the run says %q, which the doctor does not:\n%s", text, out)
+			}
+		}
 	}
 }

@@ -3,10 +3,18 @@
 package vm
 
 import (
+	"bytes"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
+
+	"aibox/demo"
+	"aibox/internal/run"
 )
 
 // writeHome writes a file of the host user's home.
@@ -115,5 +123,43 @@ func TestSetupSurvivesAHostileHome(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(filepath.Join(b.project, "elsewhere")); err != nil || len(entries) != 0 {
 		t.Errorf("the way led to %v, %v", entries, err)
+	}
+}
+
+// The real Claude Code finds what aibox put into the VM.
+func TestSetupReachesClaudeCode(t *testing.T) {
+	b := newBox(t)
+	b.writeHome(".claude/skills/zebra/SKILL.md", "---\nname: zebra\ndescription: counts the stripes of zebras\n---\nCount.\n")
+	b.writeHome(".claude/agents/okapi.md", "---\nname: okapi\ndescription: hides from everybody\n---\nHide.\n")
+	b.writeHome(".claude/CLAUDE.md", "Always think of giraffes.\n")
+	b.writeHome(".claude/settings.json", `{"model":"haiku","hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"touch /project/hooked"}]}]}}`)
+	const key = "sk-ant-the-key-that-only-the-host-holds"
+	api := demo.NewAPI(key)
+	var mu sync.Mutex
+	var said strings.Builder
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(io.LimitReader(r.Body, 8<<20))
+		mu.Lock()
+		said.Write(body)
+		mu.Unlock()
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		api.ServeHTTP(w, r)
+	})
+	b.config("env: [ANTHROPIC_API_KEY]\n")
+	b.mustRun("claude --print 'say hi' </dev/null", func(r *run.Request) { r.Upstream, r.APIKey = server.URL, key })
+	mu.Lock()
+	defer mu.Unlock()
+	for _, model := range regexp.MustCompile(`"model":"[^"]*"`).FindAllString(said.String(), -1) {
+		if !strings.HasPrefix(model, `"model":"claude-haiku`) {
+			t.Errorf("Claude Code asked for %s", model)
+		}
+	}
+	for _, want := range []string{"counts the stripes of zebras", "Always think of giraffes.", "hides from everybody", `"model":"claude-haiku`} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("Claude Code did not say %q in %d bytes", want, said.Len())
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(b.project, "hooked")); err == nil {
+		t.Error("a hook of the host ran in the VM")
 	}
 }
