@@ -27,9 +27,13 @@ func run(path string) error {
 		aibox: os.Getenv("AIBOX_BIN"), image: os.Getenv("AIBOX_IMAGE"), virtiofsd: os.Getenv("AIBOX_VIRTIOFSD"), qemu: "qemu-system-x86_64",
 		kvm: qemu.Acceleration().KVM,
 	}
-	rows, err := m.prompt()
-	if err != nil {
-		return err
+	var rows []row
+	for _, measure := range []func() ([]row, error){m.prompt, m.task} {
+		more, err := measure()
+		if err != nil {
+			return err
+		}
+		rows = append(rows, more...)
 	}
 	text := table(rows)
 	fmt.Print(text)
