@@ -238,3 +238,21 @@ func TestTheListHoldsNothingDangerous(t *testing.T) {
 		}
 	}
 }
+
+func FuzzHarmless(f *testing.F) {
+	f.Add([]byte(`{"model":"opus","hooks":{},"attribution":{"commit":""}}`))
+	f.Add([]byte(`{"model":1,"model":"x"}`))
+	f.Add([]byte(`[]`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		got, err := harmless(text)
+		if err != nil && got != nil {
+			t.Errorf("%s with %v", got, err)
+		}
+		for name, value := range got {
+			form, ok := allowed()[name]
+			if !ok || !form.fits(value) {
+				t.Errorf("%s: %s passes", name, value)
+			}
+		}
+	})
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"aibox/internal/wire"
@@ -151,4 +152,34 @@ func TestUserLeavesOddFilesAlone(t *testing.T) {
 	if settings != `{"model": half` || memory != "memory\n" {
 		t.Errorf("settings %q, memory %q", settings, memory)
 	}
+}
+
+// Nothing that the VM wrote is lost, and a second start changes nothing.
+func FuzzMerge(f *testing.F) {
+	f.Add("be kind\n- mine\n", "be kind\n", "be bold\n", `{"a":1,"b":2}`, `{"a":1}`, `{"a":2,"c":3}`)
+	f.Add("", "", "x", `{}`, `{"a":"<"}`, `{"a":"\u003c"}`)
+	f.Add("aa", "a", "", `{"a":null}`, `{}`, `{"a":1}`)
+	f.Fuzz(func(t *testing.T, file, last, now, settings, before, after string) {
+		text, copied := mergeMemory(file, last, now)
+		if strings.TrimSpace(file) != "" && len(text) < len(file)-len(last) {
+			t.Errorf("mergeMemory(%q, %q, %q) lost text: %q", file, last, now, text)
+		}
+		if again, same := mergeMemory(text, copied, now); again != text || same != copied {
+			t.Errorf("mergeMemory(%q, %q, %q) = %q, %q, then %q, %q", file, last, now, text, copied, again, same)
+		}
+		var vm, old, host, chosen map[string]json.RawMessage
+		if json.Unmarshal([]byte(settings), &vm) != nil || json.Unmarshal([]byte(settings), &chosen) != nil || vm == nil ||
+			json.Unmarshal([]byte(before), &old) != nil || json.Unmarshal([]byte(after), &host) != nil {
+			return
+		}
+		_, record := mergeSettings(vm, old, host)
+		for key, value := range chosen {
+			if !same(value, old[key]) && !same(value, vm[key]) {
+				t.Errorf("mergeSettings lost %s: %s of %s, %s, %s", key, value, settings, before, after)
+			}
+		}
+		if changed, _ := mergeSettings(vm, record, host); changed {
+			t.Errorf("mergeSettings goes on changing %s, %s, %s", settings, before, after)
+		}
+	})
 }

@@ -1,6 +1,7 @@
 package readlog
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -26,10 +27,22 @@ func TestRefusedReadsWhatARecorderWrites(t *testing.T) {
 	}
 }
 
+func TestRefusedIsBounded(t *testing.T) {
+	if got := Refused(strings.NewReader(strings.Repeat("z", maxLine+1) + "\nx refused a:1: b\n")); got != nil {
+		t.Errorf("behind a line of %d bytes: %v", maxLine+1, got)
+	}
+	var many strings.Builder
+	for i := range maxHosts + 1 {
+		fmt.Fprintf(&many, "x refused h%d:1: b\n", i)
+	}
+	if got := Refused(strings.NewReader(many.String())); len(got) != maxHosts {
+		t.Errorf("%d hosts", len(got))
+	}
+}
+
 func FuzzRefused(f *testing.F) {
 	f.Add("2030-01-02T03:04:07Z refused b.example:443: no\n")
 	f.Add("x refused : y\n refused a: \nrefused\n")
-	f.Add(strings.Repeat("z", maxLine+1) + "\nx refused a:1: b\n")
 	f.Fuzz(func(t *testing.T, log string) {
 		seen := map[string]bool{}
 		for _, target := range Refused(strings.NewReader(log)) {
