@@ -179,10 +179,14 @@ func (p *Process) Err() error {
 	return &ExitError{Name: p.name, How: how(p.state), LastLine: p.tail.lastLine()}
 }
 
-// how says how a program ended: "exit status 1", "signal 9 (killed)".
+// how says how a program ended: "exit status 1", "signal 9 (killed)". Bubblewrap
+// and shells end with 128 and the number where a signal ended their program.
 func how(state *os.ProcessState) string {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return fmt.Sprintf("signal %d (%s)", int(status.Signal()), status.Signal())
+	}
+	if n := state.ExitCode() - 128; n > 0 && n < 32 {
+		return fmt.Sprintf("%s, as after signal %d (%s)", state, n, syscall.Signal(n))
 	}
 	return state.String()
 }

@@ -73,6 +73,15 @@ func TestErrNamesSignal(t *testing.T) {
 	}
 	p.Kill() // harmless after the end
 	p.Stop(time.Hour)
+
+	p, err := Start(Cmd{Name: "wrapper", Path: "/bin/sh", Args: []string{"-c", "exit 137"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-p.Done()
+	if got := p.Err(); got == nil || got.Error() != "wrapper ended with exit status 137, as after signal 9 (killed)" {
+		t.Errorf("got %v", got)
+	}
 }
 
 func TestStopLadder(t *testing.T) {

@@ -126,5 +126,5 @@ func explain(err error) error {
 	if wrapped := bwrap.Explain(err); wrapped != err {
 		return wrapped
 	}
-	return fault.New(fault.Failed, "", "the VM's file server stopped: %w", err)
+	return fault.New(fault.Failed, "try again; if it was killed, this machine may have too little memory", "the VM's file server stopped: %w", err)
 }
