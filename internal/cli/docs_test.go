@@ -55,7 +55,7 @@ func TestDocumentsNameRealCommands(t *testing.T) {
 
 // commandLines returns the lines of sh blocks, and code within lines, that begin with aibox.
 func commandLines(text string) (found []string) {
-	code := regexp.MustCompile("`(aibox [^`]+)`")
+	code := regexp.MustCompile("`(aibox [a-z-][^`]*)`")
 	inSh := false
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)

@@ -14,6 +14,7 @@ import (
 	"aibox/internal/cli/usage"
 	"aibox/internal/config"
 	"aibox/internal/config/edit"
+	"aibox/internal/config/preset"
 	"aibox/internal/fault"
 	"aibox/internal/hosts"
 	"aibox/internal/project"
@@ -121,6 +122,13 @@ Presets: ` + presetList(),
 		Example: `  aibox config allow example.com '*.example.org'
   aibox config allow preset:pypi`,
 		Annotations: exit.Notes("the entries are in the list", fault.Config, fault.Machine, fault.Refused),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			var presets []string
+			for _, p := range preset.All() {
+				presets = append(presets, "preset:"+p.Name+"\t"+p.For)
+			}
+			return presets, cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			entries, err := checkEntries(args)
 			if err != nil {
