@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -38,7 +39,7 @@ type Config struct {
 type Bridge struct {
 	config Config
 	server *http.Server
-	client sync.Mutex // held while a client is connected
+	client chan struct{} // holds the connected client
 }
 
 // New returns a bridge, which connects to nothing yet.
@@ -46,7 +47,7 @@ func New(c Config) *Bridge {
 	if c.HeldBack == nil {
 		c.HeldBack = func(string) {}
 	}
-	b := &Bridge{config: c}
+	b := &Bridge{config: c, client: make(chan struct{}, 1)}
 	b.server = &http.Server{
 		Handler:                      http.HandlerFunc(b.handle),
 		ReadHeaderTimeout:            headTime,
@@ -70,11 +71,13 @@ func (b *Bridge) handle(w http.ResponseWriter, r *http.Request) {
 		b.refuse(w, http.StatusUnauthorized, "a client without the token")
 		return
 	}
-	if !b.client.TryLock() {
+	select {
+	case b.client <- struct{}{}:
+	case <-time.After(leaveTime):
 		b.refuse(w, http.StatusConflict, "a second client")
 		return
 	}
-	defer b.client.Unlock()
+	defer func() { <-b.client }()
 	ide, err := b.dial(r.Context())
 	if err != nil {
 		b.refuse(w, http.StatusBadGateway, "a client, since the IDE does not answer")

@@ -103,11 +103,13 @@ type tool struct {
 	Schema      json.RawMessage `json:"inputSchema"`
 }
 
+type toolList struct {
+	Tools []tool `json:"tools"`
+}
+
 // toolsOf keeps the tools that may be called.
 func toolsOf(result json.RawMessage) (any, error) {
-	var in struct {
-		Tools []tool `json:"tools"`
-	}
+	var in toolList
 	if json.Unmarshal(result, &in) != nil {
 		return nil, held("an answer of the IDE to tools/list that is not understood")
 	}

@@ -120,7 +120,7 @@ func FuzzToVM(f *testing.F) {
 		if _, err := json.Marshal(answer); err != nil {
 			t.Errorf("%+v: %v", answer, err)
 		}
-		if list, ok := answer.(struct{ Tools []tool }); ok {
+		if list, ok := answer.(toolList); ok {
 			for _, tool := range list.Tools {
 				if _, ok := tools()[tool.Name]; !ok {
 					t.Errorf("the tool %q is offered", tool.Name)
