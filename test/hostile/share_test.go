@@ -180,12 +180,14 @@ func (x *scene) outOfShares(t *testing.T) {
 			t.Errorf("the folder outside holds %v, %v", entries, err)
 		}
 	})
-	attack(t, "shares: a path of 1200 folders, and one of 2100", byVirtiofsd, false, func(t *testing.T) {
+	attack(t, "shares: a path of 300 folders, and one of 2100", byVirtiofsd, false, func(t *testing.T) {
 		x.vm.must(t, asRoot(`cd /project && python3 -c "
 import os
-for i in range(1200): os.mkdir('d'); os.chdir('d')"`))
+for i in range(300): os.mkdir('d'); os.chdir('d')"`))
 		x.vm.refused(t, "cat /project/"+strings.Repeat("d/", 2100)+"x")
-		x.vm.must(t, asRoot("rm -rf /project/d"))
+		if err := os.RemoveAll(filepath.Join(x.project, "d")); err != nil {
+			t.Error(err)
+		}
 	})
 	attack(t, "shares: 20000 open files", "limits of virtiofsd", false, func(t *testing.T) {
 		out, _ := x.vm.do(t, asRoot(`ulimit -n 65536; python3 -c "
