@@ -73,6 +73,17 @@ func (v *table) add(line verdict) {
 	v.lines = append(v.lines, line)
 }
 
+// rename names an attack by what was only known when it ran.
+func (v *table) rename(from, to string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for i := range v.lines {
+		if v.lines[i].attack == from {
+			v.lines[i].attack = to
+		}
+	}
+}
+
 func (v *table) count() (all, refused int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -1,0 +1,156 @@
+//go:build hostile
+
+package hostile
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// killWindow is when after its start a run is killed: from the first helper to
+// a session at work, under software emulation on a busy machine.
+const killWindow = 12 * time.Second
+
+// leftWithin is how long what a killed process leaves may live.
+const leftWithin = time.Second
+
+// endsWithin is how long aibox may take to end by itself after another one was killed.
+const endsWithin = 20 * time.Second
+
+// work writes to the state disk until it is killed.
+const work = `n=0; while :; do n=$((n+1)); echo $n > /usr/local/counter.new && mv /usr/local/counter.new /usr/local/counter; sync; done`
+
+// TestKills kills processes of a run at random moments. Each time nothing may
+// be left, and each time the next run has to start.
+func TestKills(t *testing.T) {
+	kills, err := strconv.Atoi(os.Getenv("KILLS"))
+	if err != nil {
+		t.Fatalf("KILLS: %v", err)
+	}
+	seed := uint64(time.Now().UnixNano())
+	if text := os.Getenv("SEED"); text != "" {
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatalf("SEED: %v", err)
+		}
+	}
+	fmt.Printf("kills: SEED=%d\n", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	b := newBox(t)
+	if _, code := b.start("echo 0 > /usr/local/counter").wait(t); code != 0 {
+		t.Fatal("the first run failed")
+	}
+	before := b.traces(t)
+	for n := range kills {
+		at := time.Duration(r.Int64N(int64(killWindow)))
+		pick := r.IntN(1 << 20)
+		var victim process
+		name := fmt.Sprintf("kill %d of %d, after %.1f s", n+1, kills, at.Seconds())
+		attackWithin(t, 3*bootDeadline, name, "parent death, undo", false, func(t *testing.T) {
+			victim = b.killOne(t, at, pick)
+			t.Log(victim)
+			b.nothingLeft(t)
+			if after := b.traces(t); after != before {
+				t.Errorf("left behind:\n%s\nbefore:\n%s", after, before)
+			}
+		})
+		verdicts.rename(name, fmt.Sprintf("%s: %s", name, victim.name))
+	}
+	attackWithin(t, 2*bootDeadline, "after all kills: the state disk", "ext4's journal", false, func(t *testing.T) {
+		out, code := b.start("cat /usr/local/counter && echo works > /usr/local/after && cat /proc/mounts | grep /usr/local").wait(t)
+		if code != 0 || strings.Contains(out, "ro,") {
+			t.Errorf("exit code %d, %q", code, out)
+		}
+		if n, err := strconv.Atoi(strings.Fields(out + " x")[0]); err != nil || n < 0 {
+			t.Errorf("the counter is %q", out)
+		}
+	})
+}
+
+// killOne starts a run, waits, and kills one of its processes.
+func (b *box) killOne(t *testing.T, after time.Duration, pick int) process {
+	t.Helper()
+	s := b.start(work)
+	select {
+	case <-time.After(after):
+	case <-s.ended:
+		t.Fatalf("the run ended by itself: %s", s.stderr.String())
+	}
+	family := descendants(t, s.cmd.Process.Pid)
+	victim := family[pick%len(family)]
+	victim.kill()
+	if victim.pid == s.cmd.Process.Pid {
+		<-s.ended
+		return victim
+	}
+	select {
+	case <-s.ended:
+		if !strings.Contains(s.stderr.String(), "aibox: ") {
+			t.Errorf("no reason: %q", s.stderr.String())
+		}
+		clean(t, "stderr", s.stderr.String())
+	case <-time.After(endsWithin):
+		if main(victim.name) {
+			t.Errorf("aibox goes on without %s", victim.name)
+		}
+		_ = s.cmd.Process.Kill() // a helper's work is not needed for a run
+		<-s.ended
+	}
+	return victim
+}
+
+// main tells what a VM cannot be without.
+func main(name string) bool {
+	return strings.HasPrefix(name, "qemu") || strings.HasPrefix(name, "virtiofsd") || strings.HasPrefix(name, "bwrap")
+}
+
+// nothingLeft fails the test if processes of a run live on.
+func (b *box) nothingLeft(t *testing.T) {
+	t.Helper()
+	for start := time.Now(); ; {
+		var left []process
+		for _, p := range processes(t) {
+			if main(p.name) || strings.HasPrefix(p.name, "aibox") || strings.HasPrefix(p.name, "ld-linux") || p.name == "git" {
+				left = append(left, p)
+			}
+		}
+		if len(left) == 0 {
+			return
+		}
+		if time.Since(start) > leftWithin {
+			t.Errorf("left after %v: %v", leftWithin, left)
+			for _, p := range left {
+				p.kill()
+			}
+			return
+		}
+		time.Sleep(10 * time.Millisecond) // polls /proc, which announces nothing
+	}
+}
+
+// traces are the mounts, temporary files and files beside the project's own.
+func (b *box) traces(t *testing.T) string {
+	t.Helper()
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	temporary, err := filepath.Glob(filepath.Join(os.TempDir(), "aibox*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := filepath.Glob(filepath.Join(b.state(), "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, k := range kept {
+		names = append(names, filepath.Base(k))
+	}
+	return string(mounts) + strings.Join(temporary, "\n") + "\n" + strings.Join(names, "\n")
+}
