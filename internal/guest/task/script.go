@@ -35,18 +35,17 @@ func committer() []string {
 	}
 }
 
-// cloneScript makes the project from the share's bundle. To fetch into a new
-// repository is what a clone is, without a remote to drop again.
+// cloneScript makes the project from the share's bundle. To unpack a bundle into a
+// new repository is what a clone is, without a remote to drop again and without
+// git's walk through the whole history, which the host's git has just done.
 func cloneScript(s wire.TaskSettings) string {
-	return gitLine + fmt.Sprintf(`g init --quiet --initial-branch=%[1]s --object-format=%[2]s .
-g -c fetch.unpackLimit=1 fetch --quiet --no-tags --no-write-fetch-head %[3]s/%[4]s +%[5]s:refs/aibox/start
-[ "$(g rev-parse refs/aibox/start)" = %[6]s ]
-g update-ref %[7]s %[6]s
-g update-ref -d refs/aibox/start
+	return gitLine + fmt.Sprintf(`g init --quiet --initial-branch=%s --object-format=%s .
+g bundle unbundle %s/%s >/dev/null
+g update-ref %s %s
 g reset --quiet --hard
 if [ -e .gitmodules ]; then echo 'the submodules of this commit are empty folders here' >&3; fi
 if grep -qs 'filter=lfs' .gitattributes; then echo 'files kept by git-lfs are only pointers here' >&3; fi
-`, wire.TaskBranch, s.Format, wire.GuestTask, wire.TaskBundleFile, wire.TaskStartRef, s.Start, wire.TaskRef)
+`, wire.TaskBranch, s.Format, wire.GuestTask, wire.TaskBundleFile, wire.TaskRef, s.Start)
 }
 
 // claudeScript runs Claude Code, which reads the prompt from its input: an
