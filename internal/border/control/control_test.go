@@ -17,7 +17,7 @@ import (
 )
 
 // start runs Start against a VM that reads the boot message and says answer.
-func start(t *testing.T, answer []byte, hangUp bool) (*Control, error, net.Conn) {
+func start(t *testing.T, answer []byte, hangUp bool) (*Control, net.Conn, error) {
 	t.Helper()
 	host, vm := net.Pipe()
 	t.Cleanup(func() { _ = vm.Close() })
@@ -41,7 +41,7 @@ func start(t *testing.T, answer []byte, hangUp bool) (*Control, error, net.Conn)
 	} else {
 		t.Cleanup(c.Close)
 	}
-	return c, err, vm
+	return c, vm, err
 }
 
 func message(t *testing.T, m wire.ToHost) []byte {
@@ -54,7 +54,7 @@ func message(t *testing.T, m wire.ToHost) []byte {
 }
 
 func TestReadyAndShutdown(t *testing.T) {
-	c, err, vm := start(t, message(t, wire.ToHost{Ready: &wire.Ready{Steps: []wire.Step{
+	c, vm, err := start(t, message(t, wire.ToHost{Ready: &wire.Ready{Steps: []wire.Step{
 		{Name: "mount", Micros: 1500}, {Name: "a\x1b[31mb\n", Micros: -5}, {Name: "c", Micros: 1 << 62},
 	}}}), false)
 	if err != nil {
@@ -84,7 +84,7 @@ func TestReadyAndShutdown(t *testing.T) {
 }
 
 func TestFailedBoot(t *testing.T) {
-	_, err, _ := start(t, message(t, wire.ToHost{Failed: &wire.Failed{Step: "state\ndisk", Reason: "no \x1b]0;x\aext4" + strings.Repeat("y", 1000)}}), false)
+	_, _, err := start(t, message(t, wire.ToHost{Failed: &wire.Failed{Step: "state\ndisk", Reason: "no \x1b]0;x\aext4" + strings.Repeat("y", 1000)}}), false)
 	var f *FailedError
 	if !errors.As(err, &f) || f.Step != "state?disk" || !strings.HasPrefix(f.Reason, "no ?]0;x?ext4yy") || len(f.Reason) > MaxReason+3 {
 		t.Errorf("Start: %v", err)
@@ -106,7 +106,7 @@ func TestBadAnswers(t *testing.T) {
 		{"both", string(message(t, wire.ToHost{Ready: &wire.Ready{}, Failed: &wire.Failed{}})), "neither ready nor failed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err, _ := start(t, []byte(c.answer), true)
+			_, _, err := start(t, []byte(c.answer), true)
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\x1b") {
 				t.Errorf("Start: %v, want %q", err, c.want)
 			}
@@ -116,7 +116,7 @@ func TestBadAnswers(t *testing.T) {
 
 func TestSecondMessageEndsTheStream(t *testing.T) {
 	ready := message(t, wire.ToHost{Ready: &wire.Ready{}})
-	c, err, vm := start(t, ready, false)
+	c, vm, err := start(t, ready, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,16 +24,16 @@ func (f frame) header() mux.Header {
 }
 
 // play runs frames through a new guard and returns the first error.
-func play(frames []frame) (err error, at int) {
+func play(frames []frame) (at int, err error) {
 	g := newGuard()
 	for i, f := range frames {
 		if f.out {
 			g.Out(f.header())
 		} else if err := g.In(f.header()); err != nil {
-			return err, i
+			return i, err
 		}
 	}
-	return nil, len(frames)
+	return len(frames), nil
 }
 
 const (
@@ -108,7 +108,7 @@ func TestGuard(t *testing.T) {
 		{"accept twice", []frame{hostSYN, {typ: window, flags: ack, stream: 2}, {typ: window, flags: ack, stream: 2}}, "did not open"},
 		{"accept its own", []frame{guestSYN, {typ: window, flags: ack, stream: 1}}, "did not open"},
 	} {
-		err, at := play(c.frames)
+		at, err := play(c.frames)
 		switch {
 		case c.want == "" && err != nil:
 			t.Errorf("%s: frame %d refused: %v", c.name, at, err)

@@ -45,7 +45,7 @@ func TestConformance(t *testing.T) {
 }
 
 // ended starts a machine, waits for its end, and returns why and its console.
-func ended(t *testing.T, b vm.Backend, s vm.Spec) (error, string) {
+func ended(t *testing.T, b vm.Backend, s vm.Spec) (string, error) {
 	t.Helper()
 	m, err := b.Start(context.Background(), s)
 	if err != nil {
@@ -61,7 +61,7 @@ func ended(t *testing.T, b vm.Backend, s vm.Spec) (error, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m.Err(), string(log)
+	return string(log), m.Err()
 }
 
 func TestReasonIsFromTheConsole(t *testing.T) {
@@ -70,7 +70,7 @@ func TestReasonIsFromTheConsole(t *testing.T) {
 		"test=fail":  "the VM gave up: aibox-init: mounts: nothing to mount",
 	} {
 		s := spec(t, arg)
-		err, _ := ended(t, fake(t), s)
+		_, err := ended(t, fake(t), s)
 		if err == nil || err.Error() != want || !strings.Contains(fault.HintOf(err), s.Console.Name()) {
 			t.Errorf("%s: %v (hint %q), want %s", arg, err, fault.HintOf(err), want)
 		}
@@ -78,14 +78,14 @@ func TestReasonIsFromTheConsole(t *testing.T) {
 }
 
 func TestNoMemory(t *testing.T) {
-	err, _ := ended(t, fake(t), spec(t, "test=memory"))
+	_, err := ended(t, fake(t), spec(t, "test=memory"))
 	if fault.KindOf(err) != fault.Machine || !strings.Contains(err.Error(), "not enough free memory") || !strings.Contains(fault.HintOf(err), "--memory") {
 		t.Errorf("%v, hint %q", err, fault.HintOf(err))
 	}
 }
 
 func TestConsoleFileIsBounded(t *testing.T) {
-	err, log := ended(t, fake(t), spec(t, "test=flood"))
+	log, err := ended(t, fake(t), spec(t, "test=flood"))
 	if err == nil || err.Error() != "the VM gave up: aibox-init: last: words" {
 		t.Errorf("reason: %v", err)
 	}

@@ -52,7 +52,7 @@ func TestRealReasons(t *testing.T) {
 		"test=panic": "the VM gave up: Kernel panic - not syncing: Attempted to kill init! exitcode=0x00000300",
 		"test=fail":  "the VM gave up: aibox-init: mounts: nothing to mount",
 	} {
-		if err, _ := ended(t, Backend{}, realSpec(t, arg)); err == nil || err.Error() != want {
+		if _, err := ended(t, Backend{}, realSpec(t, arg)); err == nil || err.Error() != want {
 			t.Errorf("%s: %v", arg, err)
 		}
 	}
@@ -64,7 +64,7 @@ func TestRealDisks(t *testing.T) {
 	if err := s.StateDisk.Truncate(32 << 20); err != nil {
 		t.Fatal(err)
 	}
-	err, log := ended(t, Backend{}, s)
+	log, err := ended(t, Backend{}, s)
 	if err != nil {
 		t.Errorf("%v\n%s", err, log)
 	}
