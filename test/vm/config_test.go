@@ -4,7 +4,9 @@ package vm
 
 import (
 	"errors"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -85,5 +87,37 @@ func TestConfigDoctorAgreesWithARun(t *testing.T) {
 				t.Errorf("the run says %q, which the doctor does not:\n%s", text, out)
 			}
 		}
+	}
+}
+
+// A user's first hour: the first run offers presets, the VM asks for a host
+// that is refused, suggest offers that host, and the next run reaches for it.
+func TestConfigIsSuggestedOnATerminal(t *testing.T) {
+	b := newBox(t)
+	if err := os.WriteFile(filepath.Join(b.project, "go.mod"), []byte("module x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := b.terminal("--shell")
+	c.await(`preset:go opens(.|\n)*\*\.golang\.org(.|\n)*Add it\? \[Y/n\] $`)
+	c.send("\r")
+	c.await(`now allowed: preset:go`)
+	c.await(`\$ $`)
+	c.send("curl -sS http://refused.example/ ; exit 7\r")
+	if code := c.wait(); code != 7 {
+		t.Errorf("exit code %d", code)
+	}
+	c.await(`aibox: .*refused\.example`)
+
+	c = b.onTerminal(exec.Command(readEnvironment().aibox, "config", "suggest"))
+	c.await(`refused\.example:80 was refused in the last run; something in the VM asked for it\.\s+Add it\? \[y/N\] $`)
+	c.send("y\r")
+	c.await(`now allowed: refused\.example:80`)
+	if code := c.wait(); code != 0 {
+		t.Errorf("suggest: exit code %d", code)
+	}
+	s := b.start("curl -sS http://refused.example/")
+	out, _ := s.wait()
+	if strings.Contains(out+s.stderr.String(), "allow") {
+		t.Errorf("it is refused again: %s%s", out, s.stderr)
 	}
 }
