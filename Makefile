@@ -7,6 +7,7 @@ CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/aibox
 export AIBOX_IMAGE ?= $(HOME)/.aibox/image/dev
 export AIBOX_TEST_IMAGE ?= $(CACHE)/test-image
 export AIBOX_VIRTIOFSD ?= $(CACHE)/virtiofsd
+export AIBOX_SSHD ?= $(CACHE)/sshd
 
 # Flags of the image's builder: go run ./image/cmd/build-image --help
 IMAGE_FLAGS ?=

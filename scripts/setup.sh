@@ -16,6 +16,7 @@ fail() {
 }
 
 check=
+sshd=${AIBOX_SSHD:-${XDG_CACHE_HOME:-$HOME/.cache}/aibox/sshd}
 virtiofsd=${AIBOX_VIRTIOFSD:-${XDG_CACHE_HOME:-$HOME/.cache}/aibox/virtiofsd}
 while [ $# -gt 0 ]; do
   case $1 in
@@ -149,6 +150,34 @@ fetch_virtiofsd() {
   mv "$tmp/root" "$virtiofsd"
 }
 
+# OpenSSH's server, for tests of git over SSH alone: a package that is installed
+# would start it as a service, so this one is unpacked, with the libraries that
+# the machine lacks.
+have_sshd() { [ -x /usr/sbin/sshd ] || [ -x "$sshd/usr/sbin/sshd" ]; }
+
+install_sshd() {
+  have_sshd && return 0
+  [ -z "$check" ] || fail "there is no sshd for the tests" "make setup"
+  say "unpacking sshd into $sshd"
+  local tmp
+  mkdir -p "$(dirname "$sshd")"
+  tmp=$(mktemp -d "$(dirname "$sshd")/.sshd-XXXXXX")
+  mkdir -p "$tmp/debs/partial" "$tmp/root"
+  download_sshd "$tmp/debs" || { can_be_root && as_root apt-get update -q >&2 && download_sshd "$tmp/debs"; } ||
+    fail "cannot download the package openssh-server" "apt-get update"
+  local deb
+  for deb in "$tmp"/debs/*.deb; do dpkg-deb -x "$deb" "$tmp/root"; done
+  chmod -R a+rX "$tmp/root"
+  rm -rf "$sshd"
+  mv "$tmp/root" "$sshd"
+  rm -rf "$tmp"
+}
+
+download_sshd() {
+  apt-get install --download-only --no-install-recommends --yes -q \
+    -o Dir::Cache::archives="$1" -o Debug::NoLocking=1 openssh-server >&2
+}
+
 main() {
   cd "$(dirname "$0")/.."
   [ "$(uname -s)-$(uname -m)" = Linux-x86_64 ] || fail "aibox builds and runs on Linux on x86-64 so far, not on $(uname -sm)"
@@ -156,5 +185,6 @@ main() {
   install_packages
   check_subids
   install_virtiofsd
+  install_sshd
 }
 main

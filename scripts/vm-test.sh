@@ -4,7 +4,8 @@
 # tests passed.
 #
 # AIBOX_IMAGE, AIBOX_TEST_IMAGE: folders of the image and the test image.
-# AIBOX_VIRTIOFSD: virtiofsd's bundle, where the machine has no package.
+# AIBOX_VIRTIOFSD, AIBOX_SSHD: folders of virtiofsd and sshd, where the machine
+# has no package.
 # TALLY: a file to add the numbers to.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -17,11 +18,12 @@ go test -c -tags vm -o bin/vm.test ./test/vm
 stage bin/aibox bin/vm.test "$AIBOX_IMAGE"
 stage_as test-image "$AIBOX_TEST_IMAGE"
 [ ! -d "${AIBOX_VIRTIOFSD:-/nonexistent}" ] || stage_as virtiofsd "$AIBOX_VIRTIOFSD"
+[ ! -d "${AIBOX_SSHD:-/nonexistent}" ] || stage_as sshd "$AIBOX_SSHD"
 
 repository=$PWD
 cd "$STAGED"
 as_user env \
   AIBOX_BIN="$STAGED/aibox" AIBOX_IMAGE="$STAGED/$(basename "$AIBOX_IMAGE")" AIBOX_TEST_IMAGE="$STAGED/test-image" \
-  AIBOX_VIRTIOFSD="$STAGED/virtiofsd" \
+  AIBOX_VIRTIOFSD="$STAGED/virtiofsd" AIBOX_SSHD="$STAGED/sshd" \
   "$STAGED/vm.test" -test.v=test2json -test.timeout 40m -test.run "$run" 2>&1 |
   go tool test2json -t -p test/vm | "$repository/bin/tally" ${TALLY:+--sum "$TALLY"}

@@ -91,7 +91,7 @@ func TestGitSSHConfined(t *testing.T) {
 	}
 	write(t, filepath.Join(w.dir, "authorized"), authorized(t, private.Public().(ed25519Public)))
 	serveAgent(t, keyring, socket)
-	program := configure(t, w.home, "Host "+testHost, "HostName 127.0.0.1", "Port "+w.sshd.port, "IdentityFile none")
+	program := configure(t, w.home, "Host "+testHost, "HostName 127.0.0.1", "Port "+w.sshd.Port, "IdentityFile none")
 	text, err := json.Marshal(confined{Home: w.home, SSH: program, User: userName(t), Env: []string{"PATH=" + os.Getenv("PATH"), "SSH_AUTH_SOCK=" + socket}})
 	if err != nil {
 		t.Fatal(err)

@@ -50,14 +50,14 @@ func newWorld(t *testing.T, sshdLines ...string) *world {
 
 // known writes the host's known_hosts; %p is the server's port.
 func (w *world) known(lines ...string) {
-	text := strings.ReplaceAll(strings.Join(lines, "\n")+"\n", testHost+" ", "["+testHost+"]:"+w.sshd.port+",[127.0.0.1]:"+w.sshd.port+" ")
+	text := strings.ReplaceAll(strings.Join(lines, "\n")+"\n", testHost+" ", "["+testHost+"]:"+w.sshd.Port+",[127.0.0.1]:"+w.sshd.Port+" ")
 	write(w.t, filepath.Join(w.home, "known_hosts"), text)
 }
 
 // ask asks with a configuration of ssh beside host name and port.
 func (w *world) ask(lines ...string) *Logins {
 	w.t.Helper()
-	program := configure(w.t, w.home, append([]string{"Host " + testHost, "HostName 127.0.0.1", "Port " + w.sshd.port}, lines...)...)
+	program := configure(w.t, w.home, append([]string{"Host " + testHost, "HostName 127.0.0.1", "Port " + w.sshd.Port}, lines...)...)
 	logins, err := Ask(w.t.Context(), Host{Home: w.home, Env: append([]string{"PATH=" + os.Getenv("PATH")}, w.env...), SSH: program},
 		[]Remote{{Remote: testHost + "/me/app", Fetch: true, Push: []string{"main"}}})
 	if err != nil {
@@ -161,7 +161,7 @@ func (w *world) round() {
 func TestGitSSHKeyFile(t *testing.T) {
 	w := newWorld(t, "AcceptEnv GIT_PROTOCOL")
 	l := w.ask(w.key())
-	if got, want := fmt.Sprint(l.Ports()), "["+w.sshd.port+"]"; got != want || len(l.Missing()) > 0 {
+	if got, want := fmt.Sprint(l.Ports()), "["+w.sshd.Port+"]"; got != want || len(l.Missing()) > 0 {
 		t.Errorf("ports %s, want %s; missing %q", got, want, l.Missing())
 	}
 	w.serve()
@@ -178,7 +178,7 @@ func TestGitSSHKeyFile(t *testing.T) {
 		t.Errorf("a shallow clone has %s commits", n)
 	}
 	w.git(shallow, "fetch", "-q", "--unshallow")
-	if n := strings.Count(w.sshd.log.String(), "Accepted publickey"); n != 1 {
+	if n := strings.Count(w.sshd.Log(), "Accepted publickey"); n != 1 {
 		t.Errorf("%d logins for all of this, want 1", n)
 	}
 }
@@ -254,7 +254,7 @@ func TestGitSSHHostKeys(t *testing.T) {
 	w.ask(w.key())
 	w.serve()
 	w.fails("is not the one that the host's known_hosts names", "ls-remote", "git@"+testHost+":me/app")
-	if strings.Contains(w.sshd.log.String(), "Accepted publickey") {
+	if strings.Contains(w.sshd.Log(), "Accepted publickey") {
 		t.Error("a login at a server that is not trusted")
 	}
 }

@@ -2,12 +2,10 @@ package gitlogin
 
 import (
 	"bytes"
-	"context"
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/pem"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"os/user"
@@ -17,6 +15,8 @@ import (
 	"testing"
 
 	"golang.org/x/crypto/ssh"
+
+	"aibox/test/githost"
 )
 
 const testHost = "git.example.test"
@@ -64,9 +64,8 @@ func write(t *testing.T, file, text string) {
 
 // sshd is OpenSSH's server on loopback, for the user who runs the tests.
 type sshd struct {
-	dir, port string
-	hostKey   string // public, as in known_hosts
-	log       lockedBuffer
+	*githost.SSHD
+	hostKey string // public, as in known_hosts
 }
 
 type lockedBuffer struct {
@@ -90,76 +89,24 @@ func (b *lockedBuffer) String() string {
 // configuration.
 func startSSHD(t *testing.T, dir string, extra ...string) *sshd {
 	t.Helper()
-	program, err := exec.LookPath("/usr/sbin/sshd")
-	if err != nil {
-		t.Skip("found no /usr/sbin/sshd, wanted OpenSSH's server")
+	if _, _, err := githost.FindSSHD(); err != nil {
+		t.Skip(err)
 	}
-	if os.Getuid() == 0 {
-		if _, err := os.Stat("/run/sshd"); err != nil {
-			t.Skip("found no /run/sshd, wanted it since the tests run as root")
-		}
-	}
-	s := &sshd{dir: t.TempDir()}
-	newKey(t, filepath.Join(s.dir, "host"), "")
-	public, err := os.ReadFile(filepath.Join(s.dir, "host.pub"))
+	own := t.TempDir()
+	host := filepath.Join(own, "host")
+	newKey(t, host, "")
+	public, err := os.ReadFile(host + ".pub")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.hostKey = strings.TrimSpace(string(public))
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, s.port, _ = net.SplitHostPort(l.Addr().String())
-	_ = l.Close()
-	lines := append([]string{
-		"ListenAddress 127.0.0.1:" + s.port, "HostKey " + filepath.Join(s.dir, "host"), "AuthorizedKeysFile " + filepath.Join(dir, "authorized"),
-		"PidFile none", "UsePAM no", "StrictModes no", "PermitRootLogin yes", "PasswordAuthentication no", "LogLevel VERBOSE",
-		"ForceCommand cd '" + filepath.Join(dir, "srv") + "' && eval \"$SSH_ORIGINAL_COMMAND\"",
-	}, extra...)
-	write(t, filepath.Join(s.dir, "config"), strings.Join(lines, "\n")+"\n")
-	ctx, cancel := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, program, "-D", "-e", "-f", filepath.Join(s.dir, "config"))
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Stderr = w
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	_ = w.Close()
-	ready, copied := make(chan bool, 1), make(chan struct{})
-	go func() {
-		defer close(copied)
-		s.copyLog(r, ready)
-	}()
-	t.Cleanup(func() {
-		cancel()
-		_ = cmd.Wait()
-		_ = r.Close()
-		<-copied
+	server, err := githost.StartSSHD(githost.Door{
+		Root: filepath.Join(dir, "srv"), HostKey: host, Authorized: filepath.Join(dir, "authorized"), Config: filepath.Join(own, "config"), Lines: extra,
 	})
-	if !<-ready {
-		t.Fatalf("sshd did not start:\n%s", s.log.String())
+	if err != nil {
+		t.Fatal(err)
 	}
-	return s
-}
-
-// copyLog reads the server's log, and says once that it listens or has ended.
-func (s *sshd) copyLog(r *os.File, ready chan bool) {
-	buf := make([]byte, 4096)
-	for told := false; ; {
-		n, err := r.Read(buf)
-		_, _ = s.log.Write(buf[:n])
-		if !told && (err != nil || strings.Contains(s.log.String(), "Server listening")) {
-			told = true
-			ready <- err == nil
-		}
-		if err != nil {
-			return
-		}
-	}
+	t.Cleanup(server.Close)
+	return &sshd{server, strings.TrimSpace(string(public))}
 }
 
 // configure writes a configuration of ssh and a program "ssh" that uses it,
