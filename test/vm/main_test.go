@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"testing"
+
+	"aibox/test/ownnet"
 )
 
 // Programs and images under test, from the environment (scripts/vm-test.sh).
@@ -26,6 +28,10 @@ func readEnvironment() environment {
 }
 
 func TestMain(m *testing.M) {
+	if err := ownnet.Enter(); err != nil {
+		fmt.Fprintln(os.Stderr, "test/vm:", err)
+		os.Exit(1)
+	}
 	env := readEnvironment()
 	if env.aibox == "" || env.image == "" || env.testImage == "" || os.Geteuid() == 0 {
 		fmt.Fprintln(os.Stderr, "test/vm: run these by `make vm-test`, which sets AIBOX_BIN, AIBOX_IMAGE and AIBOX_TEST_IMAGE and uses an ordinary user")
