@@ -22,7 +22,7 @@ func (j *job) report(ctx context.Context, e ended, to io.Writer) error {
 		Reached: plainList(e.reached), Refused: plainList(e.refused), VM: e.Claim,
 	}
 	if problem != nil {
-		r.Problem = plain.Line(strings.ReplaceAll(problem.Error(), "\n", "; "))
+		r.Problem = plain.Line(strings.ReplaceAll(reason(ctx, problem), "\n", "; "))
 	}
 	if e.Bundle != nil {
 		r.Tip = e.Bundle.Tip
@@ -31,7 +31,7 @@ func (j *job) report(ctx context.Context, e ended, to io.Writer) error {
 	j.printHosts(e)
 	j.printClaim(e)
 	if problem != nil {
-		j.lines.ownError(problem.Error(), fault.HintOf(problem))
+		j.lines.ownError(reason(ctx, problem), fault.HintOf(problem))
 		j.lines.Own("ended after %v; kept: %s", r.End.Sub(r.Begin).Round(time.Second), kept(e, j.task.Dir))
 	} else {
 		j.lines.Own("finished after %v; kept: %s", r.End.Sub(r.Begin).Round(time.Second), kept(e, j.task.Dir))

@@ -219,14 +219,22 @@ func (j *job) run(ctx context.Context) error {
 	}
 	j.lines.Own("bundling the start commit %.12s with its history", j.start)
 	share, err := j.share(ctx)
-	if err == nil {
-		defer share.Close()
-		err = j.vm(ctx, share)
-	} else {
-		j.lines.ownError(reason(ctx, err), fault.HintOf(err))
-		j.lines.Own("kept: %s", j.task.Dir)
+	if err != nil {
+		return j.unstarted(ctx, err)
 	}
-	return err
+	defer share.Close()
+	return j.vm(ctx, share)
+}
+
+// unstarted reports a task whose VM was not even started.
+func (j *job) unstarted(ctx context.Context, err error) error {
+	f, openErr := j.task.CreateFile(wire.ResultFile)
+	if openErr != nil {
+		j.lines.ownError(reason(ctx, err), fault.HintOf(err))
+		return err
+	}
+	defer f.Close()
+	return j.report(ctx, ended{boot: err, read: io.ErrUnexpectedEOF}, f)
 }
 
 // share fills the folder that the VM sees.

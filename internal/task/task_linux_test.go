@@ -259,3 +259,16 @@ func TestALoginIsNeeded(t *testing.T) {
 		t.Errorf("error %v, stdout %q", err, out)
 	}
 }
+
+func TestABundleThatCannotBeMadeIsRecorded(t *testing.T) {
+	p, o, out, errs := newTask(t, nil)
+	p.do("src/my project", "rm -f .git/objects/$(git rev-parse HEAD:a | sed 's,..,&/,')")
+	if err := Run(t.Context(), o); err == nil || !strings.Contains(errs.String(), "cannot bundle the start commit") {
+		t.Fatalf("error %v\n%s", err, errs)
+	}
+	var r Record
+	readJSON(t, filepath.Join(strings.TrimSpace(out.String()), "result.json"), &r)
+	if r.Finished || !strings.Contains(r.Problem, "cannot bundle") {
+		t.Errorf("record %+v", r)
+	}
+}
