@@ -4,11 +4,13 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"strings"
+	"syscall"
 
 	"aibox/internal/config"
 	"aibox/internal/fault"
@@ -37,7 +39,22 @@ func (c Console) Report(err error) {
 		c.Tell("interrupted", "")
 		return
 	}
-	c.Tell(err.Error(), fault.HintOf(err))
+	c.Tell(err.Error(), cmp.Or(fault.HintOf(err), limitHint(err)))
+}
+
+// limitHint is for errors that come from a limit of the system, wherever it is hit.
+func limitHint(err error) string {
+	switch {
+	case errors.Is(err, syscall.EMFILE):
+		return "allow more open files: ulimit -n 4096"
+	case errors.Is(err, syscall.EFBIG):
+		return "allow larger files: ulimit -f unlimited"
+	case errors.Is(err, syscall.ENOMEM):
+		return "close other programs, this machine is short of memory"
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return "free some space: df -h shows how full the disks are"
+	}
+	return ""
 }
 
 // Note prints a line that is no error.

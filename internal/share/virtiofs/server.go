@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 
 	"aibox/internal/fault"
 	"aibox/internal/jail/bwrap"
@@ -125,6 +126,9 @@ func explain(err error) error {
 	}
 	if wrapped := bwrap.Explain(err); wrapped != err {
 		return wrapped
+	}
+	if strings.Contains(exit.LastLine, "Maximum number of file descriptors too small") {
+		return fault.New(fault.Machine, "allow more open files: ulimit -n 4096", "too few open files are allowed: %w", err)
 	}
 	return fault.New(fault.Failed, "try again; if it was killed, this machine may have too little memory", "the VM's file server stopped: %w", err)
 }

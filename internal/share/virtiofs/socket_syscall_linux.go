@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"aibox/internal/fault"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -14,7 +16,7 @@ import (
 func listen() (listener, connected *os.File, err error) {
 	dir, err := os.MkdirTemp("", "aibox-")
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, fault.New(fault.Machine, "check the folder for temporary files, which TMPDIR names", "%w", err)
 	}
 	defer os.RemoveAll(dir)
 	d, err := os.Open(dir)
