@@ -19,6 +19,7 @@ import (
 	"aibox/internal/cli/configcmd"
 	"aibox/internal/cli/console"
 	"aibox/internal/cli/exit"
+	"aibox/internal/cli/projectscmd"
 	"aibox/internal/cli/usage"
 	"aibox/internal/fault"
 	"aibox/internal/run/proxylog"
@@ -128,6 +129,10 @@ func prepare(cmd *cobra.Command, a *app) {
 
 // noArgs is for commands that take none.
 func noArgs(cmd *cobra.Command, args []string) error { return usage.NoArgs(cmd, args) }
+
+func (a *app) projectsCommand() *cobra.Command {
+	return projectscmd.Command(&projectscmd.Projects{Console: a.Console, Out: a.out, Place: a.place, NotRoot: a.notRoot, KeptHere: a.keptHere})
+}
 
 func (a *app) configCommand() *cobra.Command { return configcmd.Command(a.configs()) }
 

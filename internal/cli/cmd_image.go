@@ -5,6 +5,7 @@ import (
 	"slices"
 	"text/tabwriter"
 
+	"aibox/internal/cli/projectscmd"
 	"aibox/internal/fault"
 	"aibox/internal/image"
 	"aibox/internal/plain"
@@ -95,7 +96,7 @@ func (a *app) printManifest(dir string, m image.Manifest) error {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		row(name, fmt.Sprintf("%s, sha256:%s", human(m.Files[name].Size), m.Files[name].SHA256))
+		row(name, fmt.Sprintf("%s, sha256:%s", projectscmd.Human(m.Files[name].Size), m.Files[name].SHA256))
 	}
 	if m.Test {
 		row("warning", "this image is for aibox's own tests and gives root in the VM")

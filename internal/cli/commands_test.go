@@ -66,11 +66,3 @@ func TestEveryKindHasACodeOfItsOwn(t *testing.T) {
 		t.Errorf("interrupted: %d, want %d", got, exit.Interrupted)
 	}
 }
-
-func TestHuman(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 1536: "1.5 KiB", 1<<20 - 1: "1.0 MiB", 5 << 30: "5.0 GiB", 1 << 62: "4.0 EiB"} {
-		if got := human(n); got != want {
-			t.Errorf("human(%d) = %q, want %q", n, got, want)
-		}
-	}
-}

@@ -1,11 +1,17 @@
-package cli
+// Package projectscmd holds the commands that list and clear what is kept for
+// projects.
+package projectscmd
 
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"text/tabwriter"
 	"time"
 
+	"aibox/internal/cli/console"
+	"aibox/internal/cli/exit"
+	"aibox/internal/cli/usage"
 	"aibox/internal/fault"
 	"aibox/internal/plain"
 	"aibox/internal/project"
@@ -13,18 +19,29 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (a *app) projectsCommand() *cobra.Command {
+// Projects are the commands' surroundings.
+type Projects struct {
+	console.Console
+	Out     io.Writer // stdout, whose errors are kept
+	Place   func() (project.Place, error)
+	NotRoot func() error // refuses to work as root
+	// KeptHere names what is kept for the project in the current folder.
+	KeptHere func() (project.Kept, error)
+}
+
+// Command returns "projects" with its commands.
+func Command(p *Projects) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "projects",
 		Short:   "List, reset and remove what aibox keeps for projects",
 		Long:    "For each project aibox keeps a config, the VM's home, a disk and logs in ~/.aibox.",
 		Example: "  aibox projects list",
 	}
-	cmd.AddCommand(a.projectsList(), a.projectsReset(), a.projectsRemove())
+	cmd.AddCommand(p.projectsList(), p.projectsReset(), p.projectsRemove())
 	return cmd
 }
 
-func (a *app) projectsList() *cobra.Command {
+func (p *Projects) projectsList() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list [--json]",
@@ -32,10 +49,10 @@ func (a *app) projectsList() *cobra.Command {
 		Long: `Lists each project: its path, the disk space that is taken for it ("+" means more,
 which could not be read), its last run, and its state.`,
 		Example:     "  aibox projects list",
-		Annotations: exits("the list was printed", fault.Failed, fault.Machine),
-		Args:        noArgs,
+		Annotations: exit.Notes("the list was printed", fault.Failed, fault.Machine),
+		Args:        usage.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			place, err := a.place()
+			place, err := p.Place()
 			if err != nil {
 				return err
 			}
@@ -44,9 +61,9 @@ which could not be read), its last run, and its state.`,
 				return err
 			}
 			if asJSON {
-				return a.listJSON(list)
+				return p.listJSON(list)
 			}
-			return a.listTable(list)
+			return p.listTable(list)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -65,7 +82,7 @@ type listed struct {
 	Gone    bool       `json:"gone"`
 }
 
-func (a *app) listJSON(list []project.Entry) error {
+func (p *Projects) listJSON(list []project.Entry) error {
 	all := []listed{}
 	for _, e := range list {
 		l := listed{Path: e.Kept.Project, Kept: e.Kept.Dir, Size: e.Size, Partial: e.Partial, Running: e.Running, PID: e.PID, Gone: e.Gone}
@@ -75,20 +92,20 @@ func (a *app) listJSON(list []project.Entry) error {
 		}
 		all = append(all, l)
 	}
-	encode := json.NewEncoder(a.out)
+	encode := json.NewEncoder(p.Out)
 	encode.SetIndent("", "  ")
 	return encode.Encode(all)
 }
 
-func (a *app) listTable(list []project.Entry) error {
+func (p *Projects) listTable(list []project.Entry) error {
 	if len(list) == 0 {
-		a.Note("no project yet; aibox run in a folder makes it one")
+		p.Note("no project yet; aibox run in a folder makes it one")
 		return nil
 	}
-	t := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	t := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "PROJECT\tSIZE\tLAST RUN\tSTATE")
 	for _, e := range list {
-		size, last, state := human(e.Size), "never", ""
+		size, last, state := Human(e.Size), "never", ""
 		if e.Partial {
 			size += "+"
 		}
@@ -108,8 +125,8 @@ func (a *app) listTable(list []project.Entry) error {
 	return t.Flush()
 }
 
-// human writes a number of bytes with a unit.
-func human(n int64) string {
+// Human writes a number of bytes with a unit.
+func Human(n int64) string {
 	const step = 1024
 	if n < step {
 		return fmt.Sprintf("%d B", n)
@@ -121,7 +138,7 @@ func human(n int64) string {
 	return fmt.Sprintf("%.1f %ciB", value, units[0])
 }
 
-func (a *app) projectsReset() *cobra.Command {
+func (p *Projects) projectsReset() *cobra.Command {
 	var yes, logout bool
 	cmd := &cobra.Command{
 		Use:   "reset [--logout] [--yes]",
@@ -129,10 +146,10 @@ func (a *app) projectsReset() *cobra.Command {
 		Long: `Clears the VM's home and deletes its disk. Kept are the config, the logs, the tasks and
 Claude Code's login; --logout drops the login too. The project's folder is not touched.`,
 		Example:     "  aibox projects reset",
-		Annotations: exits("it was cleared, or you said no", fault.Failed, fault.Machine, fault.Refused),
-		Args:        noArgs,
+		Annotations: exit.Notes("it was cleared, or you said no", fault.Failed, fault.Machine, fault.Refused),
+		Args:        usage.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			k, err := a.keptHere()
+			k, err := p.KeptHere()
 			if err != nil {
 				return err
 			}
@@ -141,7 +158,7 @@ Claude Code's login; --logout drops the login too. The project's folder is not t
 				if logout {
 					and = " and drop Claude Code's login"
 				}
-				yes, err = a.Confirm(cmd.Context(), false, "Clear the home and the disk of the VM of %q%s?", k.Project, and)
+				yes, err = p.Confirm(cmd.Context(), false, "Clear the home and the disk of the VM of %q%s?", k.Project, and)
 				if err != nil || !yes {
 					return err
 				}
@@ -149,7 +166,7 @@ Claude Code's login; --logout drops the login too. The project's folder is not t
 			if err := k.Reset(cmd.Context(), logout); err != nil {
 				return err
 			}
-			a.Note("the VM of %q starts afresh", k.Project)
+			p.Note("the VM of %q starts afresh", k.Project)
 			return nil
 		},
 	}
@@ -158,7 +175,7 @@ Claude Code's login; --logout drops the login too. The project's folder is not t
 	return cmd
 }
 
-func (a *app) projectsRemove() *cobra.Command {
+func (p *Projects) projectsRemove() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use:   "remove [PATH] [--yes]",
@@ -167,14 +184,14 @@ func (a *app) projectsRemove() *cobra.Command {
 folder. PATH may be a folder that was moved or deleted. The project's folder is not touched.`,
 		Example: `  aibox projects remove
   aibox projects remove ~/src/old-app`,
-		Annotations: exits("it was dropped, or you said no", fault.Failed, fault.Machine, fault.Refused),
+		Annotations: exit.Notes("it was dropped, or you said no", fault.Failed, fault.Machine, fault.Refused),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			k, err := a.toRemove(args)
+			k, err := p.toRemove(args)
 			if err != nil {
 				return err
 			}
 			if !yes {
-				yes, err = a.Confirm(cmd.Context(), false, "Drop config, login, home, disk and logs that aibox keeps for %q?", k.Project)
+				yes, err = p.Confirm(cmd.Context(), false, "Drop config, login, home, disk and logs that aibox keeps for %q?", k.Project)
 				if err != nil || !yes {
 					return err
 				}
@@ -182,7 +199,7 @@ folder. PATH may be a folder that was moved or deleted. The project's folder is 
 			if err := k.Remove(cmd.Context()); err != nil {
 				return err
 			}
-			a.Note("nothing is kept for %q any more", k.Project)
+			p.Note("nothing is kept for %q any more", k.Project)
 			return nil
 		},
 	}
@@ -190,8 +207,8 @@ folder. PATH may be a folder that was moved or deleted. The project's folder is 
 	return cmd
 }
 
-func (a *app) toRemove(args []string) (project.Kept, error) {
-	if err := a.notRoot(); err != nil {
+func (p *Projects) toRemove(args []string) (project.Kept, error) {
+	if err := p.NotRoot(); err != nil {
 		return project.Kept{}, err
 	}
 	path := "."
@@ -202,7 +219,7 @@ func (a *app) toRemove(args []string) (project.Kept, error) {
 	default:
 		return project.Kept{}, fault.New(fault.Usage, "name one project", "aibox projects remove takes one path, but got %d", len(args))
 	}
-	place, err := a.place()
+	place, err := p.Place()
 	if err != nil {
 		return project.Kept{}, err
 	}
