@@ -3,6 +3,8 @@
 package vm
 
 import (
+	"io"
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -31,5 +33,44 @@ func TestKilledProgramsAreNamed(t *testing.T) {
 		noneWithin(t, 15*time.Second) // before its input ends, which would end the session too
 		_, code := s.wait()
 		w.check(t, s.stderr.String(), code)
+	}
+}
+
+// Who closes the window of the terminal loses nothing that the VM has written.
+func TestTerminalIsClosed(t *testing.T) {
+	b := newUser(t)
+	// script holds the other end of the terminal, which closes when it is killed
+	window := exec.Command("script", "--quiet", "--flush", "--command", quote(readEnvironment().aibox)+" run --shell --image "+quote(b.image), "/dev/null")
+	window.Dir, window.Env = b.project, b.env
+	keys, err := window.StdinPipe()
+	b.must(err)
+	c := &console{t: t, out: &lockedBuffer{}}
+	window.Stdout = c.out
+	b.must(window.Start())
+	t.Cleanup(func() { _ = window.Process.Kill() })
+	c.await(`\$ `)
+	_, err = io.WriteString(keys, "echo kept > /usr/local/kept; echo kept > kept; echo writ''ten\r")
+	b.must(err)
+	c.await(`written`)
+	b.must(window.Process.Kill())
+	_ = window.Wait() // it was killed
+	noneWithin(t, 20*time.Second)
+	if out := b.mustRun("cat /usr/local/kept kept precious"); out != "kept\nkept\nwork of a day" {
+		t.Errorf("after it: %q", out)
+	}
+}
+
+func TestLimitsOfTheUser(t *testing.T) {
+	for limit, w := range map[string]want{
+		"-n 64":                    {4, "too few open files are allowed: virtiofsd", "ulimit -n "},
+		"-v 1500000":               {4, "not enough free memory for the VM", "--memory"},
+		"-f 1000":                  {1, "file too large", "ulimit -f "},
+		"-n 1024; TMPDIR=/no/such": {4, "/no/such", "TMPDIR"},
+	} {
+		b := newUser(t)
+		cmd := exec.Command("bash", "-c", `ulimit `+limit+` && export TMPDIR && exec "$0" run --shell --image "$1"`, readEnvironment().aibox, b.image)
+		screen, code := b.onTerminal(cmd).last()
+		w.check(t, screen, code)
+		noneWithin(t, time.Second)
 	}
 }
