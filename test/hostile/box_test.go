@@ -5,9 +5,7 @@ package hostile
 import (
 	"bufio"
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -89,7 +87,6 @@ type session struct {
 	stdout *bufio.Reader
 	stderr *lockedBuffer
 	ended  chan struct{}
-	n      int
 }
 
 type lockedBuffer struct {
@@ -195,62 +192,72 @@ func (s *session) wait(t *testing.T) (string, int) {
 	return <-read, s.cmd.ProcessState.ExitCode()
 }
 
-// shell boots a VM with a shell that takes one command after the other.
-func (b *box) shell(change ...func(*run.Request)) *session {
-	b.t.Helper()
-	s := b.start("exec bash 2>&1", change...)
-	if out, code := s.do(b.t, "true"); code != 0 {
-		b.t.Fatalf("the shell does not work: %d, %s", code, out)
+// order and answer are the attacker's, see test/hostile/attacker.
+type order struct {
+	Shell   string
+	Root    bool
+	Port    int
+	Send    []byte
+	Silence time.Duration
+}
+
+type answer struct {
+	Out  []byte
+	Code int
+}
+
+// shell boots a VM in which the attacker takes one order after the other as root.
+func (b *box) shell(t *testing.T, change ...func(*run.Request)) *session {
+	t.Helper()
+	s := b.start("exec /usr/lib/aibox-test/root /project/attacker vm serve $(id -u)", change...)
+	if got := s.order(t, order{Shell: "id -u", Root: true}, bootDeadline); strings.TrimSpace(string(got.Out)) != "0" {
+		t.Fatalf("the attacker is no root: %d, %s", got.Code, got.Out)
 	}
 	return s
+}
+
+// order has the attacker in the VM do something.
+func (s *session) order(t *testing.T, o order, limit time.Duration) answer {
+	t.Helper()
+	text, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.stdin.Write(append(text, '\n')); err != nil {
+		t.Fatalf("%s: %v", tail(o.Shell, 300), err)
+	}
+	type result struct {
+		answer answer
+		err    error
+	}
+	got := make(chan result, 1)
+	go func() {
+		line, err := s.stdout.ReadBytes('\n')
+		var r result
+		if r.err = err; err == nil {
+			r.err = json.Unmarshal(line, &r.answer)
+		}
+		got <- r
+	}()
+	select {
+	case r := <-got:
+		if r.err != nil {
+			t.Fatalf("%s: the session ended: %v\nstderr: %s", tail(o.Shell, 300), r.err, tail(s.stderr.String(), 500))
+		}
+		return r.answer
+	case <-time.After(limit):
+		_ = s.cmd.Process.Kill()
+		t.Fatalf("%s: no answer within %v", tail(o.Shell, 300), limit)
+		return answer{}
+	}
 }
 
 // do runs a command line and returns its output, stderr included, and exit code.
 func (s *session) do(t *testing.T, command string) (string, int) {
 	t.Helper()
-	limit := commandDeadline
-	if s.n == 0 {
-		limit = bootDeadline
-	}
-	s.n++
-	mark := fmt.Sprintf("<<end %d ", s.n)
-	if _, err := fmt.Fprintf(s.stdin, "( %s\n) </dev/null; printf '\\n%s%%d>>\\n' $?\n", command, mark); err != nil {
-		t.Fatalf("%s: %v", command, err)
-	}
-	type result struct {
-		out  string
-		code int
-		err  error
-	}
-	got := make(chan result, 1)
-	go func() {
-		var out strings.Builder
-		for {
-			line, err := s.stdout.ReadString('\n')
-			if rest, found := strings.CutPrefix(line, mark); found {
-				var code int
-				_, err := fmt.Sscanf(rest, "%d>>", &code)
-				got <- result{strings.TrimSuffix(out.String(), "\n"), code, err}
-				return
-			}
-			out.WriteString(line)
-			if err != nil {
-				got <- result{out.String(), -1, err}
-				return
-			}
-		}
-	}()
-	select {
-	case r := <-got:
-		if r.err != nil {
-			t.Fatalf("%s: the session ended: %v\noutput: %s\nstderr: %s", command, r.err, tail(r.out, 500), tail(s.stderr.String(), 500))
-		}
-		return r.out, r.code
-	case <-time.After(limit):
-		_ = s.cmd.Process.Kill()
-		t.Fatalf("%s: no answer within %v", tail(command, 300), limit)
-		return "", -1
-	}
+	command, root := strings.CutPrefix(command, rootMark)
+	got := s.order(t, order{Shell: command, Root: root}, commandDeadline)
+	return strings.TrimSuffix(string(got.Out), "\n"), got.Code
 }
 
 // must is do for a command that must succeed, such as a control.
@@ -276,24 +283,14 @@ func (s *session) refused(t *testing.T, command string) {
 // raw sends bytes to a port of the VM's loopback and returns what comes back.
 func (s *session) raw(t *testing.T, port int, bytes string) string {
 	t.Helper()
-	return s.rawFor(t, port, "1500ms", bytes)
+	got := s.order(t, order{Port: port, Send: []byte(bytes), Silence: 1500 * time.Millisecond}, commandDeadline)
+	if got.Code != 0 {
+		t.Fatalf("port %d of the VM: %s", port, got.Out)
+	}
+	return string(got.Out)
 }
 
-func (s *session) rawFor(t *testing.T, port int, silence, bytes string) string {
-	t.Helper()
-	name := filepath.Join(s.box.project, "request")
-	if err := os.WriteFile(name, []byte(bytes), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	out := s.must(t, fmt.Sprintf("/project/attacker vm raw %d %s < request | base64 -w0", port, silence))
-	answer, err := base64.StdEncoding.DecodeString(strings.TrimSpace(out))
-	if err != nil {
-		t.Fatalf("answer %q: %v", out, err)
-	}
-	return string(answer)
-}
+// rootMark stands before a command line that runs as the VM's root.
+const rootMark = "#root\n"
 
-// asRoot returns a command line that runs as the VM's root (test image only).
-func asRoot(command string) string { return "/usr/lib/aibox-test/root bash -c " + quote(command) }
-
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+func asRoot(command string) string { return rootMark + command }

@@ -4,6 +4,7 @@ package hostile
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,8 +25,11 @@ func (x *scene) console(t *testing.T) {
 		x.bounded(t)
 	})
 	attack(t, "console: a forged reason with escape codes", "plain text only", false, func(t *testing.T) {
-		die := asRoot(`printf 'aibox-init: \033]0;owned\007\033[31mforged: reason\n' > /dev/ttyS0; sleep 1; python3 -c "import ctypes; ctypes.CDLL(None).reboot(0x01234567)"`)
-		if _, err := fmt.Fprintln(x.vm.stdin, die); err != nil {
+		die, err := json.Marshal(order{Root: true, Shell: `printf 'aibox-init: \033]0;owned\007\033[31mforged: reason\n' > /dev/ttyS0; sleep 1; python3 -c "import ctypes; ctypes.CDLL(None).reboot(0x01234567)"`})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := x.vm.stdin.Write(append(die, '\n')); err != nil {
 			t.Fatal(err)
 		}
 		if _, code := x.vm.wait(t); code == 0 {

@@ -189,12 +189,12 @@ for i in range(300): os.mkdir('d'); os.chdir('d')"`))
 			t.Error(err)
 		}
 	})
-	attack(t, "shares: 20000 open files", "limits of virtiofsd", false, func(t *testing.T) {
+	attack(t, "shares: 3000 open files", "limits of virtiofsd", false, func(t *testing.T) {
 		out, _ := x.vm.do(t, asRoot(`ulimit -n 65536; python3 -c "
 import os
 held = []
 try:
-    for i in range(20000): held.append(os.open('/project/f%d' % (i % 50), os.O_CREAT | os.O_RDWR))
+    for i in range(3000): held.append(os.open('/project/f%d' % (i % 50), os.O_CREAT | os.O_RDWR))
 except OSError as e: print(e)
 print(len(held), 'open')"; rm -f /project/f[0-9]*`))
 		t.Log(out)

@@ -113,11 +113,17 @@ func newScene(t *testing.T) *scene {
 	}
 	x.config(fmt.Sprintf("allow: [\"127.0.0.1:%d\", \"*.vm.example:%d\", \"*.vm.example:%d\"]\nmounts: [\"%s:/opt/tools\"]\nenv: [ANTHROPIC_API_KEY]\n",
 		x.listed.port, x.listed.port, x.canary.port, x.tools))
-	x.vm = x.shell(func(r *run.Request) {
+	x.boot(t)
+	return x
+}
+
+// boot starts the VM, again if the last one was lost.
+func (x *scene) boot(t *testing.T) {
+	t.Helper()
+	x.vm = x.shell(t, func(r *run.Request) {
 		r.TestOnlyHosts, r.APIKey, r.Upstream = scriptedNames(), x.key, fmt.Sprintf("http://127.0.0.1:%d", x.api.port)
 	})
 	x.vm.must(t, asRoot("ls /run/aibox/shares/m0/tool && grep '/shares/m0 virtiofs rw' /proc/mounts"))
-	return x
 }
 
 // TestInTheVM attacks from inside one VM as its root.
@@ -128,6 +134,11 @@ func TestInTheVM(t *testing.T) {
 		x.network, x.spelledAddresses, x.resolvedAddresses, x.smuggling, x.proxyFloods,
 		x.apiPaths, x.apiRequests, x.apiKey, x.disks, x.plantForTheNextRun, x.console,
 	} {
+		select {
+		case <-x.vm.ended: // an attack before was stopped with its VM
+			x.boot(t)
+		default:
+		}
 		group(t)
 	}
 	x.nextRun(t)

@@ -33,8 +33,12 @@ func inVM(args []string) error {
 		time.Sleep(time.Hour)
 	case "mount": // in a new namespace
 		return unix.Mount("none", "/proc", "tmpfs", 0, "")
-	case "raw":
-		return sendRaw(arg(1), arg(2))
+	case "serve":
+		uid, err := strconv.Atoi(arg(1))
+		if err != nil {
+			return err
+		}
+		return serve(uid)
 	case "flood":
 		return floodPort(arg(1), arg(2))
 	case "race":
@@ -57,32 +61,6 @@ func inVM(args []string) error {
 		return slowHead(arg(1))
 	}
 	return fmt.Errorf("no attack %q", args[0])
-}
-
-// sendRaw sends what it reads to a port of the VM's loopback and prints the
-// answer, until its end or a time of silence.
-func sendRaw(port, patience string) error {
-	silence, err := time.ParseDuration(patience)
-	if err != nil {
-		return err
-	}
-	c, err := net.Dial("tcp", "127.0.0.1:"+port)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	go func() { _, _ = io.Copy(c, os.Stdin) }()
-	b := make([]byte, 32<<10)
-	for total := 0; total < 64<<10; {
-		_ = c.SetReadDeadline(time.Now().Add(silence))
-		n, err := c.Read(b)
-		total += n
-		_, _ = os.Stdout.Write(b[:n])
-		if err != nil {
-			break
-		}
-	}
-	return nil
 }
 
 // floodPort opens connections, sends the start of a request on each and holds
