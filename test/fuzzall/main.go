@@ -1,5 +1,5 @@
-// Command fuzzall runs every fuzz target of the module for a while, one after
-// the other, and prints a summary. FUZZTIME (default 10s) is the time for each
+// Command fuzzall runs every fuzz target of the module for a while, one on each
+// CPU at a time, and prints a summary. FUZZTIME (default 10s) is the time for each
 // target and FUZZTOTAL (default 15m) bounds all of them: where both do not fit,
 // each gets its share. Arguments choose packages by folder, such as
 // internal/border. It ends with 1 if a target failed.
@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 	"time"
 )
@@ -48,18 +49,17 @@ func fuzzAll(ctx context.Context, dirs []string) (ok bool, err error) {
 	if len(targets) == 0 {
 		return false, fmt.Errorf("no fuzz target in %v", dirs)
 	}
-	each = share(each, total, len(targets))
+	each = share(each, total*time.Duration(runtime.NumCPU()), len(targets))
 	fmt.Printf("%d fuzz targets, %v each\n", len(targets), each)
 	failed := 0
-	for _, t := range targets {
-		r := run(ctx, root, t, each)
+	for r := range runAll(ctx, root, targets, each) {
 		fmt.Println(r)
 		if r.err != nil {
 			failed++
 		}
-		if ctx.Err() != nil {
-			return false, context.Cause(ctx)
-		}
+	}
+	if ctx.Err() != nil {
+		return false, context.Cause(ctx)
 	}
 	fmt.Printf("%d passed, %d failed, 0 skipped\n", len(targets)-failed, failed)
 	return failed == 0, nil

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os/exec"
 	"regexp"
+	"runtime"
+	"sync"
 	"time"
 )
 
@@ -30,12 +32,40 @@ type result struct {
 
 var counts = regexp.MustCompile(`execs: (\d+).*new interesting: \d+ \(total: (\d+)\)`)
 
-// run fuzzes one target. The command ends with everything it started.
+// runAll fuzzes the targets, as many at a time as there are CPUs, and yields
+// their results as they end. It stops early when ctx ends.
+func runAll(ctx context.Context, root string, targets []target, each time.Duration) <-chan result {
+	next := make(chan target)
+	results := make(chan result)
+	var workers sync.WaitGroup
+	for range runtime.NumCPU() {
+		workers.Go(func() {
+			for t := range next {
+				results <- run(ctx, root, t, each)
+			}
+		})
+	}
+	go func() {
+		defer close(results)
+		defer workers.Wait()
+		defer close(next)
+		for _, t := range targets {
+			select {
+			case next <- t:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return results
+}
+
+// run fuzzes one target on one CPU. The command ends with everything it started.
 func run(ctx context.Context, root string, t target, each time.Duration) result {
 	ctx, cancel := context.WithTimeoutCause(ctx, each+buildTime, errors.New("did not end in time"))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-fuzz", "^"+t.name+"$", "-fuzztime", each.String(),
-		"-fuzzminimizetime", "10s", "./"+t.dir)
+		"-fuzzminimizetime", "10s", "-parallel", "1", "./"+t.dir)
 	cmd.Dir = root
 	cmd.WaitDelay = 5 * time.Second
 	group(cmd)
