@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -132,20 +131,4 @@ func pump(pumps *sync.WaitGroup, w io.Writer) (*os.File, error) {
 		}
 	})
 	return child, nil
-}
-
-// line returns the last line that is not empty.
-func (s *said) line() string {
-	lines := strings.Split(strings.TrimSpace(string(s.text)), "\n")
-	if text := strings.TrimSpace(lines[len(lines)-1]); text != "" {
-		return ": " + cutText(text, maxReason)
-	}
-	return ""
-}
-
-func cutText(s string, limit int) string {
-	if len(s) > limit {
-		s = s[:limit]
-	}
-	return strings.ToValidUTF8(s, "?")
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"aibox/internal/wire"
 )
@@ -76,4 +77,20 @@ func (s *said) Write(p []byte) (int, error) {
 		s.text = append([]byte(nil), s.text[len(s.text)-maxSaid:]...)
 	}
 	return len(p), nil
+}
+
+// line returns the last line that is not empty.
+func (s *said) line() string {
+	lines := strings.Split(strings.TrimSpace(string(s.text)), "\n")
+	if text := strings.TrimSpace(lines[len(lines)-1]); text != "" {
+		return ": " + cutText(text, maxReason)
+	}
+	return ""
+}
+
+func cutText(s string, limit int) string {
+	if len(s) > limit {
+		s = s[:limit]
+	}
+	return strings.ToValidUTF8(s, "?")
 }
