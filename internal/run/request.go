@@ -84,7 +84,7 @@ func (b *box) writeReport(w io.Writer) error {
 	refused, _ := b.services.Recorder.Refused()
 	for _, r := range refused {
 		report.Refused = append(report.Refused, r.Target)
-		report.Refusals = append(report.Refusals, r.Text)
+		report.Refusals = append(report.Refusals, r.Line())
 	}
 	return json.NewEncoder(w).Encode(report)
 }

@@ -192,7 +192,7 @@ func (b *box) finish() {
 func (b *box) report(w io.Writer) {
 	refused, more := b.services.Recorder.Refused()
 	for _, r := range refused {
-		fmt.Fprintln(w, "aibox: "+r.Text)
+		fmt.Fprintln(w, "aibox: "+r.Line())
 	}
 	if more > 0 {
 		fmt.Fprintf(w, "aibox: %d more hosts were refused; see %s\n", more, b.p.logs.ProxyLog())

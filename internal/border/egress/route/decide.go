@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"aibox/internal/hosts"
 	"aibox/internal/plain"
@@ -16,6 +17,15 @@ type Refusal struct {
 }
 
 func (r *Refusal) Error() string { return r.Text }
+
+// Line is Text for a reader who does not know what it is about: the target stands
+// before it unless it is in it.
+func (r *Refusal) Line() string {
+	if strings.Contains(r.Text, r.Target) {
+		return r.Text
+	}
+	return r.Target + ": " + r.Text
+}
 
 // toAllow stands before the config line in a refusal.
 const toAllow = `add to "allow" in the project's config: `

@@ -116,3 +116,14 @@ func TestDecideAddrs(t *testing.T) {
 		}
 	}
 }
+
+func TestRefusalLine(t *testing.T) {
+	for _, c := range []struct{ target, text, want string }{
+		{"a.test:443", "a.test:443 is not allowed", "a.test:443 is not allowed"},
+		{"git push a.test/x refs/heads/y", "branch not listed", "git push a.test/x refs/heads/y: branch not listed"},
+	} {
+		if got := (&Refusal{c.target, c.text}).Line(); got != c.want {
+			t.Errorf("%q, %q: %q, want %q", c.target, c.text, got, c.want)
+		}
+	}
+}
