@@ -8,6 +8,7 @@ import (
 
 	"aibox/internal/cli/exit"
 	"aibox/internal/jail/helper"
+	"aibox/internal/pasteboard"
 	vmrun "aibox/internal/run"
 )
 
@@ -26,6 +27,7 @@ type role struct {
 func roles() []role {
 	return []role{
 		{helper.Command, func(_ context.Context, args []string) int { return helper.Builtin().Main(args) }},
+		{pasteboard.Command, func(context.Context, []string) int { return pasteboard.Main() }},
 		{vmrun.SessionCommand, session},
 		{UpstreamCommand, withUpstream},
 	}

@@ -18,6 +18,9 @@ func (b *box) confine(context.Context) error {
 	policy.Terminal = b.o.Terminal
 	policy.Lax = b.o.Lax
 	policy.Children = append(b.machine.Processes(), b.files.Processes()...)
+	if b.p.board != nil {
+		policy.Children = append(policy.Children, b.p.board.PID())
+	}
 	report, err := jail.Apply(policy)
 	if err != nil {
 		return err

@@ -48,7 +48,8 @@ func claudeAPI() *url.URL { return &url.URL{Scheme: "https", Host: "api.anthropi
 
 func (b *box) servicesConfig() serve.Config {
 	return serve.Config{
-		Allow: b.p.settings.Allow, Resolver: b.o.Resolver, Git: b.p.logins,
+		Desktop: b.p.desktop,
+		Allow:   b.p.settings.Allow, Resolver: b.o.Resolver, Git: b.p.logins,
 		APIKey: string(b.p.resolved.APIKey), Upstream: cmp.Or(b.o.Upstream, claudeAPI()),
 		Log: b.p.proxyLog, Logger: b.log,
 	}

@@ -13,8 +13,10 @@ import (
 	"aibox/internal/fault"
 	"aibox/internal/gitlogin"
 	"aibox/internal/image"
+	"aibox/internal/pasteboard"
 	"aibox/internal/project"
 	"aibox/internal/run/room"
+	"aibox/internal/run/serve"
 	"aibox/internal/share"
 	"aibox/internal/usersetup"
 )
@@ -32,6 +34,8 @@ type prepared struct {
 	identity identity
 	logins   *gitlogin.Logins // nil without listed repositories
 	user     *usersetup.Setup
+	desktop  serve.Desktop
+	board    *pasteboard.Board // nil without a clipboard
 
 	console, proxyLog *os.File
 	logs              logs // their names
@@ -67,6 +71,7 @@ func prepare(ctx context.Context, o Options, undo *undo) (*prepared, error) {
 		return nil, err
 	}
 	p.openUserSetup(place, o, undo)
+	p.openDesktop(ctx, o, undo)
 	p.identity = userIdentity(ctx, p.project.Dir, o)
 	return p, p.askLogins(ctx, o, undo)
 }

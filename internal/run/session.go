@@ -27,7 +27,8 @@ func (b *box) session(ctx context.Context, command string) (int, error) {
 	first := sync.OnceFunc(func() { b.times.mark(phaseSession) })
 	o := terminal.Options{
 		Keys: b.keys, Command: command, PTY: b.o.Terminal, Env: sessionEnv(os.LookupEnv),
-		Stdin: b.o.Stdin, Stdout: watched{b.o.Stdout, first}, Stderr: watched{b.o.sessionStderr(), first},
+		OnInput: b.services.Keys(),
+		Stdin:   b.o.Stdin, Stdout: watched{b.o.Stdout, first}, Stderr: watched{b.o.sessionStderr(), first},
 	}
 	exit, err := terminal.Run(ctx, conn, o)
 	if err == nil && b.o.Terminal && !b.o.Shell {

@@ -28,7 +28,7 @@ func rules() []rule {
 	)
 	lifecycle := []string{
 		"internal/vm/...", "internal/share/...", "internal/border/...", "internal/jail/...", "internal/proc", "internal/project/...",
-		"internal/config/...", "internal/image", "internal/gitlogin", "internal/usersetup", "internal/wire/...", "internal/plain", "internal/hosts", "internal/fault",
+		"internal/config/...", "internal/image", "internal/gitlogin", "internal/ide", "internal/pasteboard", "internal/usersetup", "internal/wire/...", "internal/plain", "internal/hosts", "internal/fault",
 	}
 	border := []string{"internal/wire/...", "internal/plain", "internal/hosts"}
 	return []rule{
@@ -36,7 +36,7 @@ func rules() []rule {
 		{"cmd/aibox-man", []string{"internal/cli", "internal/cli/man"}, nil},
 		{"cmd/aibox-init", []string{"internal/guest/..."}, nil},
 		{"internal/cli", []string{
-			"internal/run", "internal/run/proxylog", "internal/task", "internal/config/...", "internal/project/...", "internal/image", "internal/doctor", "demo", "internal/jail/helper", "internal/cli/...",
+			"internal/run", "internal/run/proxylog", "internal/task", "internal/config/...", "internal/project/...", "internal/image", "internal/doctor", "demo", "internal/jail/helper", "internal/pasteboard", "internal/cli/...",
 			"internal/plain", "internal/hosts", "internal/fault",
 		}, []string{"github.com/spf13/cobra", xterm, progress}},
 		{"internal/run", lifecycle, []string{xsys, xterm, ssh}},
@@ -48,6 +48,8 @@ func rules() []rule {
 		{"internal/jail", []string{"internal/jail/...", "internal/proc", "internal/plain", "internal/fault"},
 			[]string{xsys, "golang.org/x/net", "github.com/landlock-lsm/go-landlock", "github.com/elastic/go-seccomp-bpf"}},
 		{"internal/proc", []string{"internal/plain", "internal/fault"}, []string{xsys}},
+		{"internal/ide", []string{"internal/wire"}, []string{xsys}},
+		{"internal/pasteboard", []string{"internal/jail/...", "internal/proc", "internal/plain"}, nil},
 		{"internal/gitlogin", []string{"internal/proc", "internal/plain", "internal/border/gitgate/..."}, []string{ssh, "github.com/skeema/knownhosts"}},
 		{"internal/config", []string{"internal/config/...", "internal/hosts", "internal/fault"}, []string{yaml}},
 		{"internal/usersetup", []string{"internal/config", "internal/project", "internal/wire"}, nil},

@@ -36,10 +36,11 @@ const (
 	connected kind = iota
 	refused
 	failed
+	heldBack
 	kinds
 )
 
-func (k kind) String() string { return [...]string{"connected", "refused", "failed"}[k] }
+func (k kind) String() string { return [...]string{"connected", "refused", "failed", "held back"}[k] }
 
 // tally counts the hosts of one kind in the order of their first time.
 type tally struct {
@@ -59,6 +60,9 @@ func (r *Recorder) Connect(target string) { r.note(connected, target, "") }
 
 // Fail records an allowed connection that did not come about.
 func (r *Recorder) Fail(target string) { r.note(failed, target, "") }
+
+// HoldBack records what another service did not pass on, such as a message.
+func (r *Recorder) HoldBack(what string) { r.note(heldBack, what, "") }
 
 // Refuse records a refusal.
 func (r *Recorder) Refuse(f route.Refusal) {

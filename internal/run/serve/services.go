@@ -15,8 +15,10 @@ import (
 	"strconv"
 	"time"
 
+	"aibox/internal/border/clipboard"
 	"aibox/internal/border/egress"
 	"aibox/internal/border/gitgate"
+	"aibox/internal/border/idebridge"
 	"aibox/internal/border/keygate"
 	"aibox/internal/border/link"
 	"aibox/internal/fault"
@@ -40,7 +42,8 @@ type Config struct {
 	APIKey   string           // empty for no key gate
 	Upstream *url.URL         // where the key gate sends calls
 	Git      *gitlogin.Logins // nil for no broker
-	Log      io.Writer        // proxy.log
+	Desktop  Desktop
+	Log      io.Writer // proxy.log
 	Logger   *slog.Logger
 }
 
@@ -55,6 +58,9 @@ type Services struct {
 	keys  *keygate.Gate // nil without a key
 	git   *gitgate.Gate // nil without repositories
 	ports []uint16
+
+	ide       *idebridge.Bridge // nil without an IDE
+	clipboard *clipboard.Gate   // nil without a clipboard
 }
 
 // New makes the services. Close ends them.
@@ -71,6 +77,7 @@ func New(c Config) (*Services, error) {
 		s.git = newGitGate(c, s.Recorder)
 		s.ports = append(s.ports, c.Git.Ports()...)
 	}
+	s.addDesktop(c.Desktop)
 	if c.APIKey == "" {
 		return s, nil
 	}
@@ -141,6 +148,7 @@ func (s *Services) Handlers(done <-chan struct{}) map[string]link.Handler {
 	if s.git != nil {
 		h[wire.ServiceGit] = link.Handler{Serve: s.git.Serve, MaxStreams: maxGitStreams}
 	}
+	s.desktopHandlers(h)
 	return h
 }
 
