@@ -413,3 +413,22 @@ func TestTaskRefusesHostileBundles(t *testing.T) {
 		})
 	}
 }
+
+// What Claude Code did comes back from a disk that it filled.
+func TestTaskOnAFullDisk(t *testing.T) {
+	b := newTaskBox(t)
+	b.config("disk: 1\nenv: [ANTHROPIC_API_KEY]\n")
+	s := b.startTask(&scriptedAPI{commands: []string{
+		"echo kept > k.txt; dd if=/dev/zero of=$HOME/big bs=1M 2>&1; df /project | tail -1",
+	}, last: "the disk is full"}, "fill the disk")
+	s.wait() // Claude Code may or may not live with it
+	checkLines(t, s.stderr.String())
+	r := s.record()
+	if r.Tip == "" || r.VM == nil || !r.VM.Leftover {
+		t.Fatalf("record %+v, %+v", r, r.VM)
+	}
+	b.fetch(r)
+	if got := b.git("show", "aibox/"+r.ID+":k.txt"); got != "kept" {
+		t.Errorf("the file is %q", got)
+	}
+}

@@ -16,9 +16,10 @@ const (
 
 // gitLine begins every script that runs git: no program that the project's
 // configuration names is started but the filters that its attributes ask for.
+// Nothing needs to outlive the VM, so nothing waits for the disk.
 const gitLine = `set -eu
 cd ` + wire.GuestProject + `
-g() { git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c gc.auto=0 -c maintenance.auto=false "$@"; }
+g() { git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c gc.auto=0 -c maintenance.auto=false -c core.fsync=none "$@"; }
 `
 
 // gitEnv is for every step but Claude Code's. Replaced objects would make the
