@@ -130,7 +130,7 @@ func (x *scene) boot(t *testing.T) {
 func TestInTheVM(t *testing.T) {
 	x := newScene(t)
 	for _, group := range []func(*testing.T){
-		x.readOnlyShare, x.acrossShares, x.rightsOnShares, x.outOfShares,
+		x.outOfShares, x.readOnlyShare, x.rightsOnShares, x.acrossShares,
 		x.network, x.spelledAddresses, x.resolvedAddresses, x.smuggling, x.proxyFloods,
 		x.apiPaths, x.apiRequests, x.apiKey, x.disks, x.plantForTheNextRun, x.console,
 	} {
