@@ -98,7 +98,7 @@ func (b *box) boot(ctx context.Context) error {
 			message.GitBroker, message.Git = true, append(message.Git, b.p.gitSettings()...)
 		}
 		b.p.addUserSetup(&message)
-		b.p.addDesktop(&message)
+		b.p.desktop.Tell(&message)
 		if b.o.Task != nil {
 			b.o.Task.change(&message)
 		}

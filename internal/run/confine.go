@@ -18,9 +18,7 @@ func (b *box) confine(context.Context) error {
 	policy.Terminal = b.o.Terminal
 	policy.Lax = b.o.Lax
 	policy.Children = append(b.machine.Processes(), b.files.Processes()...)
-	if b.p.board != nil {
-		policy.Children = append(policy.Children, b.p.board.PID())
-	}
+	policy.Children = append(policy.Children, b.p.desktop.Processes()...)
 	report, err := jail.Apply(policy)
 	if err != nil {
 		return err

@@ -48,7 +48,7 @@ func claudeAPI() *url.URL { return &url.URL{Scheme: "https", Host: "api.anthropi
 
 func (b *box) servicesConfig() serve.Config {
 	return serve.Config{
-		Desktop: b.p.desktop,
+		Desktop: b.p.desktop.Desktop,
 		Allow:   b.p.settings.Allow, Resolver: b.o.Resolver, Git: b.p.logins,
 		APIKey: string(b.p.resolved.APIKey), Upstream: cmp.Or(b.o.Upstream, claudeAPI()),
 		Log: b.p.proxyLog, Logger: b.log,

@@ -13,10 +13,9 @@ import (
 	"aibox/internal/fault"
 	"aibox/internal/gitlogin"
 	"aibox/internal/image"
-	"aibox/internal/pasteboard"
 	"aibox/internal/project"
+	"aibox/internal/run/desktop"
 	"aibox/internal/run/room"
-	"aibox/internal/run/serve"
 	"aibox/internal/share"
 	"aibox/internal/usersetup"
 )
@@ -28,14 +27,14 @@ type prepared struct {
 	kept     project.Kept
 	project  project.Folder
 	folders  []share.Folder
+	home     *os.File // the VM's; nil in a task
 	state    project.StateDisk
 	image    *image.Image
 
 	identity identity
 	logins   *gitlogin.Logins // nil without listed repositories
 	user     *usersetup.Setup
-	desktop  serve.Desktop
-	board    *pasteboard.Board // nil without a clipboard
+	desktop  *desktop.Desktop
 
 	console, proxyLog *os.File
 	logs              logs // their names
@@ -163,6 +162,7 @@ func (p *prepared) openFiles(undo *undo) error {
 		return err
 	}
 	undo.close(home)
+	p.home = home
 	p.folders = append(p.folders, share.Folder{Name: shareHome, Dir: home})
 	probe, err := room.Open(p.kept.Dir)
 	if err != nil {
@@ -174,6 +174,19 @@ func (p *prepared) openFiles(undo *undo) error {
 	}
 	undo.close(p.state.File)
 	return p.openLogs(p.kept.OpenConsoleLog, p.kept.OpenProxyLog, undo)
+}
+
+// openDesktop opens the user's desktop for a run. Nobody looks at a task.
+func (p *prepared) openDesktop(ctx context.Context, o Options, undo *undo) {
+	p.desktop = &desktop.Desktop{}
+	if o.Task != nil {
+		return
+	}
+	p.desktop = desktop.Open(ctx, desktop.Config{
+		Settings: p.settings, Home: o.Home, Lookup: o.lookup, Project: p.project, VMHome: p.home,
+		Terminal: o.Terminal, Lax: o.Lax, Stderr: o.Stderr,
+	})
+	undo.push(p.desktop.Close)
 }
 
 // close pushes the closing of c, whose error no longer matters by then.

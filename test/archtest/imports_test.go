@@ -39,7 +39,7 @@ func rules() []rule {
 			"internal/run", "internal/run/proxylog", "internal/task", "internal/config/...", "internal/project/...", "internal/image", "internal/doctor", "demo", "internal/jail/helper", "internal/pasteboard", "internal/cli/...",
 			"internal/plain", "internal/hosts", "internal/fault",
 		}, []string{"github.com/spf13/cobra", xterm, progress}},
-		{"internal/run", lifecycle, []string{xsys, xterm, ssh}},
+		{"internal/run", append([]string{"internal/run/..."}, lifecycle...), []string{xsys, xterm, ssh}},
 		{"internal/task", lifecycle, []string{xsys}},
 		{"internal/doctor", lifecycle, []string{xsys}},
 		{"internal/vm", []string{"internal/vm", "internal/proc", "internal/jail/...", "internal/wire", "internal/fault", "internal/plain"},
@@ -61,7 +61,7 @@ func rules() []rule {
 		{"internal/border/terminal", append([]string{"internal/border/terminal/tty"}, border...), []string{ssh}},
 		{"internal/border/terminal/tty", border, []string{xsys, xterm}},
 		{"internal/border/gitgate", append([]string{"internal/border/gitgate/..."}, border...), []string{ssh}},
-		{"internal/border/idebridge", border, []string{"github.com/coder/websocket"}},
+		{"internal/border/idebridge", append([]string{"internal/border/idebridge/..."}, border...), []string{"github.com/coder/websocket"}},
 
 		{"internal/guest", []string{"internal/guest/...", "internal/wire/..."}, []string{xsys, yamux, ssh, "github.com/creack/pty", "github.com/mdlayher/vsock"}},
 		{"internal/wire", nil, nil},
