@@ -31,6 +31,13 @@ for target in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 wi
   GOOS=${target%/*} GOARCH=${target#*/} CGO_ENABLED=0 go build -trimpath -o /dev/null ./cmd/aibox
 done
 
+# The real kernel and the real Claude Code, where an image was built.
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/aibox
+kernel=${AIBOX_IMAGE:-$HOME/.aibox/image/dev}/vmlinuz
+[ ! -e "$kernel" ] || export AIBOX_TEST_KERNEL=$kernel
+claude=$(ls -t "$cache"/build/claude-*/claude 2>/dev/null | head -n 1)
+[ -z "$claude" ] || export AIBOX_TEST_CLAUDE=$claude
+
 say "tests"
 go build -o bin/tally ./test/tally
 go test -race -json ./... | bin/tally --quiet ${TALLY:+--sum "$TALLY"}

@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.."
 
 run=${1:-.}
 go build -o bin/tally ./test/tally
-go test -c -tags vm -o bin/vm.test ./test/vm
+CGO_ENABLED=0 go test -c -tags vm -o bin/vm.test ./test/vm
 stage bin/aibox bin/vm.test "$AIBOX_IMAGE"
 stage_as test-image "$AIBOX_TEST_IMAGE"
 [ ! -d "${AIBOX_VIRTIOFSD:-/nonexistent}" ] || stage_as virtiofsd "$AIBOX_VIRTIOFSD"

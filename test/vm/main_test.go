@@ -28,6 +28,9 @@ func readEnvironment() environment {
 }
 
 func TestMain(m *testing.M) {
+	if os.Getpid() == 1 {
+		guestInit()
+	}
 	if err := ownnet.Enter(); err != nil {
 		fmt.Fprintln(os.Stderr, "test/vm:", err)
 		os.Exit(1)

@@ -4,21 +4,10 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 )
-
-func TestNotYet(t *testing.T) {
-	if runtime.GOOS == "linux" {
-		t.Skip("found linux, which has helpers; want another system")
-	}
-	_, err := Run(context.Background(), Call{Role: rolePutFile})
-	if err == nil || !strings.Contains(err.Error(), "not yet on "+runtime.GOOS) {
-		t.Errorf("error %v", err)
-	}
-}
 
 func TestSplit(t *testing.T) {
 	for _, bad := range []string{"", ".", "..", "/", "/a", "a/", "a//b", "./a", "a/./b", "../a", "a/../b", "a/..", "a\x00b", "\xff"} {

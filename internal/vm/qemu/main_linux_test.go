@@ -17,9 +17,6 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "-M" {
 		os.Exit(playQEMU(os.Args[1:]))
 	}
-	if len(os.Args) > 2 && os.Args[1] == "parent" {
-		os.Exit(parent(os.Args[2:]))
-	}
 	os.Exit(m.Run())
 }
 
