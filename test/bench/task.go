@@ -134,7 +134,7 @@ func (m machine) oneTask(home, project string) (time.Duration, error) {
 		return 0, err
 	}
 	env := []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "ANTHROPIC_API_KEY=" + taskKey, "AIBOX_VIRTIOFSD=" + m.virtiofsd}
-	if err := m.allowKey(env, project); err != nil {
+	if err := m.configure(env, project, "env: [ANTHROPIC_API_KEY]\n"); err != nil {
 		return 0, err
 	}
 	cmd := exec.Command(m.aibox, cli.UpstreamCommand, "task", "--json", "--image", m.image, "say one word")
@@ -157,8 +157,8 @@ func (m machine) oneTask(home, project string) (time.Duration, error) {
 	return took - time.Duration(end.Result.VM.Seconds*float64(time.Second)), nil
 }
 
-// allowKey writes the project's config.
-func (m machine) allowKey(env []string, project string) error {
+// configure writes the project's config.
+func (m machine) configure(env []string, project, config string) error {
 	cmd := exec.Command(m.aibox, "config", "path")
 	cmd.Dir, cmd.Env = project, env
 	path, err := cmd.Output()
@@ -169,5 +169,5 @@ func (m machine) allowKey(env []string, project string) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
-	return os.WriteFile(name, []byte("env: [ANTHROPIC_API_KEY]\n"), 0o600)
+	return os.WriteFile(name, []byte(config), 0o600)
 }
