@@ -11,7 +11,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -36,24 +35,24 @@ func (w *gitWorld) searchVM(s *shell, canaries ...string) {
 		w.t.Errorf("the VM's environment has %s", out)
 	}
 	w.writeProject("search.py", searchScript)
-	search := func(needle string) (places, whole string) {
-		whole = w.searchMemory(s, needle)
-		reversed := []byte(needle)
-		slices.Reverse(reversed)
-		return s.must(asRoot("python3 /project/search.py " + hex.EncodeToString(reversed))), whole
-	}
-	places, whole := search(control)
-	for _, want := range []string{"/control", "/environ", "/mem"} {
-		if !strings.Contains(places, want) {
-			w.t.Fatalf("the search in the VM did not find its own canary in %s, but in\n%s", want, places)
+	for i, canary := range append([]string{control}, canaries...) {
+		if place := w.searchMemory(s, canary); (place != "") != (i == 0) {
+			w.t.Errorf("canary %d (0 is the search's own) in the VM's whole memory: %q", i, place)
 		}
 	}
-	if whole == "" {
-		w.t.Fatal("the search of the VM's whole memory did not find its own canary")
+	arguments := ""
+	for _, canary := range append([]string{control}, canaries...) {
+		arguments += " " + hex.EncodeToString([]byte(canary))
 	}
-	for _, c := range canaries {
-		if places, whole := search(c); places != "" || whole != "" {
-			w.t.Errorf("%.12s… is in the VM: %s %s", c, places, whole)
+	found := s.must(asRoot("exec python3 /project/search.py" + arguments)) // after the host's search, which would find this one
+	for _, place := range []string{"/home/user/control\n", "/environ\n", "/mem\n"} {
+		if !strings.Contains(found, place) {
+			w.t.Errorf("the search in the VM does not find its own canary in %q, but in\n%s", place, found)
+		}
+	}
+	for line := range strings.Lines(found) {
+		if !strings.HasPrefix(line, "0 ") {
+			w.t.Errorf("canary %s", line)
 		}
 	}
 }
@@ -65,20 +64,21 @@ func (w *gitWorld) writeProject(name, text string) {
 	}
 }
 
-// searchScript prints each place where it finds the bytes given in hex and
-// backwards: so that the VM's memory does not get them from the search.
+// searchScript prints for each place where it finds one of the texts the text's
+// number and the place. They are given in hex, so as not to be on a command line.
 const searchScript = `
-import os, re, sys
-reversed_needle = bytes.fromhex(sys.argv[1])
-pattern = re.compile(b"".join(b"[\\x%02x]" % c for c in reversed(reversed_needle)))
-def holds(f, size=None):
-    tail, n = b"", len(reversed_needle)
-    while size is None or size > 0:
-        b = f.read(1 << 20 if size is None else min(size, 1 << 20))
-        if not b: return False
-        if pattern.search(tail + b): return True
-        tail = b[-n:]
-        if size is not None: size -= len(b)
+import os, sys
+needles = [bytes.fromhex(a) for a in sys.argv[1:]]
+longest = max(map(len, needles))
+def search(place, f, left=1 << 62):
+    tail, found = b"", set()
+    while left > 0:
+        b = f.read(min(left, 4 << 20))
+        if not b: break
+        whole = tail + b
+        found.update(i for i, n in enumerate(needles) if n in whole)
+        tail, left = b[-longest:], left - len(b)
+    for i in sorted(found): print(i, place)
 for top in ["/home", "/project", "/tmp", "/run", "/dev/shm", "/usr/local", "/var", "/etc", "/root"]:
     for folder, folders, files in os.walk(top):
         for name in files:
@@ -86,14 +86,14 @@ for top in ["/home", "/project", "/tmp", "/run", "/dev/shm", "/usr/local", "/var
             try:
                 if os.path.isfile(path) and not os.path.islink(path):
                     with open(path, "rb", 0) as f:
-                        if holds(f): print(path)
+                        search(path, f)
             except OSError: pass
 for pid in filter(str.isdigit, os.listdir("/proc")):
-    if int(pid) == os.getpid() or int(pid) == os.getppid(): continue
+    if int(pid) == os.getpid(): continue
     for name in ["environ", "cmdline"]:
         try:
             with open(f"/proc/{pid}/{name}", "rb", 0) as f:
-                if holds(f): print(f"/proc/{pid}/{name}")
+                search(f"/proc/{pid}/{name}", f)
         except OSError: pass
     try: regions = open(f"/proc/{pid}/maps").read().splitlines(); mem = open(f"/proc/{pid}/mem", "rb", 0)
     except OSError: continue
@@ -103,7 +103,7 @@ for pid in filter(str.isdigit, os.listdir("/proc")):
         start, end = (int(x, 16) for x in span.split("-"))
         try:
             mem.seek(start)
-            if holds(mem, end - start): print(f"/proc/{pid}/mem", r); break
+            search(f"/proc/{pid}/mem", mem, end - start)
         except OSError: pass
 `
 

@@ -138,5 +138,8 @@ func TestGitHTTPSRefuses(t *testing.T) {
 	}
 	w.searchVM(s, w.password, basicAuth(w.password), "canary-in-a-redirect")
 	s.wait()
+	if want := "aibox: git push git.example.test/me/app refs/heads/off: branch not listed"; !strings.Contains(s.stderr.String(), want) {
+		t.Errorf("at the end the user reads no %q in\n%s", want, s.stderr)
+	}
 	w.logged("refused git push git.example.test/me/app refs/heads/off", "refs/tags/v1", "git.example.test/me/app2")
 }

@@ -73,6 +73,7 @@ func newSSHWorld(t *testing.T) *sshWorld {
 	}
 	t.Cleanup(w.sshd.Close)
 	right, wrong := readText(t, filepath.Join(dir, "host.pub")), readText(t, filepath.Join(dir, "another.pub"))
+	w.writeHome(".gitconfig", "[user]\n\tname = Alice\n\temail = alice@example.test\n")
 	w.writeHome(".ssh/config", strings.ReplaceAll(sshUser, "%p", w.sshd.Port))
 	w.writeHome(".ssh/known_hosts", "the-alias "+right+
 		"[git.example.test]:"+w.sshd.Port+",[agent.example.test]:"+w.sshd.Port+" "+right+"[changed.example.test]:"+w.sshd.Port+" "+wrong)
@@ -157,6 +158,7 @@ func TestGitSSH(t *testing.T) {
 	}
 	w := newSSHWorld(t)
 	s := w.shell()
+	s.must("true")
 	// Nothing of what follows needs the file any more: all was read before the VM ran.
 	if err := os.Remove(filepath.Join(w.home, ".ssh", "id_ed25519")); err != nil {
 		t.Fatal(err)
@@ -183,7 +185,7 @@ func TestGitSSH(t *testing.T) {
 
 	before, logins := w.refs(), strings.Count(w.sshd.Log(), "Accepted publickey")
 	s.refuses("cd ~/app && git push origin HEAD:off", "! [remote rejected]", "branch not listed")
-	s.refuses("cd ~/app && git push origin main HEAD:off", "another ref of this push is refused")
+	s.refuses("cd ~/app && git push origin HEAD:claude/two HEAD:off", "another ref of this push is refused")
 	s.refuses("cd ~/app && git push origin :main", "no branch is deleted")
 	s.refuses("git ls-remote git@changed.example.test:me/app", "is not the one that the host's known_hosts names")
 	s.refuses("git ls-remote git@unknown.example.test:me/app", "ssh does not know the host key of unknown.example.test")
