@@ -30,6 +30,7 @@ type box struct {
 	t             *testing.T
 	home, project string
 	env           []string
+	reported      bool
 }
 
 // newBox makes a home with a project that holds the attacker.
@@ -161,6 +162,10 @@ func (b *box) start(command string, change ...func(*run.Request)) *session {
 // report prints what helps to understand a failure.
 func (b *box) report(s *session) {
 	b.t.Logf("aibox's stderr:\n%s", tail(s.stderr.String(), 3000))
+	if b.reported {
+		return // the logs are the last run's
+	}
+	b.reported = true
 	logs, _ := filepath.Glob(filepath.Join(b.home, ".aibox", "projects", "*", "*.log"))
 	for _, log := range logs {
 		text, _ := os.ReadFile(log)

@@ -9,8 +9,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // killWindow is when after its start a run is killed: from the first helper to
@@ -56,7 +59,8 @@ func TestKills(t *testing.T) {
 			t.Log(victim)
 			b.nothingLeft(t)
 			if after := b.traces(t); after != before {
-				t.Errorf("left behind:\n%s\nbefore:\n%s", after, before)
+				t.Errorf("traces before (-) and after (+):\n%s", cmp.Diff(before, after))
+				before = after
 			}
 		})
 		verdicts.rename(name, fmt.Sprintf("%s: %s", name, victim.name))
@@ -140,9 +144,15 @@ func (b *box) traces(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	temporary, err := filepath.Glob(filepath.Join(os.TempDir(), "aibox*"))
+	found, err := filepath.Glob(filepath.Join(os.TempDir(), "aibox*"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	var temporary []string
+	for _, path := range found {
+		if fi, err := os.Lstat(path); err == nil && int(fi.Sys().(*syscall.Stat_t).Uid) == os.Getuid() {
+			temporary = append(temporary, path)
+		}
 	}
 	kept, err := filepath.Glob(filepath.Join(b.state(), "*"))
 	if err != nil {
