@@ -16,11 +16,9 @@ type decoder struct {
 	mistakes Mistakes
 
 	// Where what across compares was written.
-	allow     []entryAt
-	mounts    []at[Mount]
-	env       []at[EnvVar]
-	gitLine   int
-	claudeOff map[string]bool
+	allow  []entryAt
+	mounts []at[Mount]
+	env    []at[EnvVar]
 }
 
 type at[T any] struct {

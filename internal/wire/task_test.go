@@ -27,7 +27,7 @@ func TestResultHeaderIsTar(t *testing.T) {
 			t.Errorf("%s: %v after it, want the end", name, err)
 		}
 	}
-	if h := ResultHeader(ChangesFile, MaxChanges); len(h) != ResultBlock {
-		t.Error("the largest bundle has no header")
+	if n := len(ResultHeader(ChangesFile, MaxChanges)); n != ResultBlock {
+		t.Errorf("the header of the largest bundle has %d bytes, want %d", n, ResultBlock)
 	}
 }

@@ -1,5 +1,7 @@
 package task
 
+//lint:file-ignore ST1005 "Claude Code" is a name
+
 import (
 	"context"
 	"encoding/json"
