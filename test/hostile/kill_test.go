@@ -4,9 +4,11 @@ package hostile
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -85,8 +87,7 @@ func (b *box) killOne(t *testing.T, after time.Duration, pick int) process {
 	case <-s.ended:
 		t.Fatalf("the run ended by itself: %s", s.stderr.String())
 	}
-	family := descendants(t, s.cmd.Process.Pid)
-	victim := family[pick%len(family)]
+	victim := choose(descendants(t, s.cmd.Process.Pid), pick)
 	victim.kill()
 	if victim.pid == s.cmd.Process.Pid {
 		<-s.ended
@@ -106,6 +107,17 @@ func (b *box) killOne(t *testing.T, after time.Duration, pick int) process {
 		<-s.ended
 	}
 	return victim
+}
+
+// choose picks a program, each as likely as the others, and then one of its processes.
+func choose(family []process, pick int) process {
+	byName := map[string][]process{}
+	for _, p := range family {
+		byName[p.name] = append(byName[p.name], p)
+	}
+	names := slices.Sorted(maps.Keys(byName))
+	chosen := byName[names[pick%len(names)]]
+	return chosen[pick/len(names)%len(chosen)]
 }
 
 // main tells what a VM cannot be without.
