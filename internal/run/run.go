@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"time"
 
 	"aibox/internal/border/control"
@@ -192,7 +193,7 @@ func (b *box) finish() {
 func (b *box) report(w io.Writer) {
 	refused, more := b.services.Recorder.Refused()
 	for _, r := range refused {
-		fmt.Fprintln(w, "aibox: "+r.Line())
+		fmt.Fprintln(w, "aibox: "+strings.TrimPrefix(r.Line(), "aibox: ")) // the proxy's own have it
 	}
 	if more > 0 {
 		fmt.Fprintf(w, "aibox: %d more hosts were refused; see %s\n", more, b.p.logs.ProxyLog())
