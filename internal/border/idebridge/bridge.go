@@ -124,7 +124,7 @@ func (b *Bridge) dial(ctx context.Context) (*websocket.Conn, error) {
 func (b *Bridge) connect(vm, ide *websocket.Conn) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	s := &session{policy: b.config.Policy, held: b.config.HeldBack, vm: vm, ide: ide, open: map[int64]waiting{}, tabs: map[string]bool{}}
+	s := &session{policy: b.config.Policy, held: b.config.HeldBack, vm: vm, ide: ide, open: map[int64]waiting{}}
 	var pumps sync.WaitGroup
 	for _, pump := range []func(context.Context) error{s.fromVM, s.fromIDE} {
 		pumps.Go(func() {

@@ -406,12 +406,4 @@ func TestTooManyRequests(t *testing.T) {
 	if got := w.ask(`{"jsonrpc":"2.0","id":2,"method":"ping"}`); !strings.Contains(got, "too many") {
 		t.Errorf("answer %s", got)
 	}
-	w = newWorld(t)
-	w.connect()
-	for i := range maxOpen {
-		w.send(call("1", "openDiff", strings.Replace(diffOfA, "a.go ⧉", strconv.Itoa(i), 1)))
-	}
-	if got := w.ask(call("2", "openDiff", diffOfA)); !strings.Contains(got, "diff beyond") {
-		t.Errorf("answer %s", got)
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -22,7 +23,7 @@ type session struct {
 	mu   sync.Mutex
 	last int64
 	open map[int64]waiting // requests that the IDE has not answered, by the bridge's own ids
-	tabs map[string]bool   // titles of the client's diffs
+	tabs []string          // titles of the client's diffs
 }
 
 // waiting is a request of the VM.
@@ -114,23 +115,19 @@ func (s *session) request(ctx context.Context, m message.Message) error {
 	return write(ctx, s.ide, message.Request(json.RawMessage(strconv.FormatInt(id, 10)), call.Method, call.Params))
 }
 
-// ours keeps the titles of the client's diffs, and lets it close no other tabs.
+// ours keeps the titles of the client's last diffs, and lets it close no other
+// tabs. It may close one twice, as Claude Code does.
 func (s *session) ours(call policy.Call) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch call.Kind {
 	case policy.OpenDiff:
-		if len(s.tabs) == maxOpen {
-			return &policy.HeldError{What: "a diff beyond those that are open"}
-		}
-		s.tabs[call.Tab] = true
+		s.tabs = append(s.tabs, call.Tab)
+		s.tabs = s.tabs[max(0, len(s.tabs)-maxOpen):]
 	case policy.CloseTab:
-		if !s.tabs[call.Tab] {
+		if !slices.Contains(s.tabs, call.Tab) {
 			return &policy.HeldError{What: "the closing of a tab that is no diff of the VM's"}
 		}
-		delete(s.tabs, call.Tab)
-	case policy.CloseDiffs:
-		clear(s.tabs)
 	}
 	return nil
 }
