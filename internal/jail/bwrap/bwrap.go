@@ -85,8 +85,10 @@ func (s Sandbox) Arguments() []string {
 	} else {
 		a = append(a, s.heldArguments()...)
 	}
-	// Last, since nothing can be made in the root after it.
-	a = append(a, "--remount-ro", "/", "--chdir", "/", "--", s.Program)
+	// A file server that has only bind mounts between its folders and this tree can
+	// be asked for any path in it: /proc/self/mem must not open for writing.
+	// The root last, since nothing can be made in it after that.
+	a = append(a, "--remount-ro", "/proc", "--remount-ro", "/", "--chdir", "/", "--", s.Program)
 	return append(a, s.Args...)
 }
 
