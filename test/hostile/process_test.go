@@ -72,3 +72,20 @@ func descendants(t *testing.T, ancestor int) []process {
 	}
 	return found
 }
+
+// peakMemory is the largest resident size so far of a process, in bytes; 0 for
+// one that is gone.
+func peakMemory(pid int) int64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, found := strings.CutPrefix(line, "VmHWM:"); found {
+			var kib int64
+			_, _ = fmt.Sscan(rest, &kib)
+			return kib << 10
+		}
+	}
+	return 0
+}

@@ -111,6 +111,7 @@ func (x *target) serve(t *testing.T) {
 				if err != nil {
 					return
 				}
+				_, _ = c.Read(make([]byte, 100)) // closed before, the client could not send
 				_, _ = io.WriteString(c, marker)
 				c.Close()
 			}
