@@ -72,9 +72,16 @@ func (b *box) connect(ctx context.Context) error {
 		<-got
 		return context.Cause(ctx)
 	case <-b.files.Done():
-		b.machine.Kill()
-		<-got
-		return b.files.Err()
+		if err := b.files.Err(); err != nil {
+			b.machine.Kill()
+			<-got
+			return err
+		}
+		// the file server ended because the machine did, which knows why
+		if r := <-got; r.err == nil {
+			r.link.Close()
+		}
+		return errors.New("the VM ended before it had booted")
 	}
 }
 
