@@ -199,7 +199,9 @@ func TestResponses(t *testing.T) {
 		api  http.HandlerFunc
 		want string
 	}{
-		{"redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "https://evil.example/?"+key, http.StatusTemporaryRedirect) }, "HTTP/1.1 502 "},
+		{"redirect", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://evil.example/?"+key, http.StatusTemporaryRedirect)
+		}, "HTTP/1.1 502 "},
 		{"redirect without location", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(302) }, "HTTP/1.1 502 "},
 		{"API error", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401); _, _ = io.WriteString(w, "no") }, "HTTP/1.1 401 Unauthorized\r\n"},
 		{"not modified", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(304) }, "HTTP/1.1 304 "},

@@ -17,4 +17,3 @@ func TestEnforces(t *testing.T) {
 		t.Error("an unknown limit is enforced")
 	}
 }
-

@@ -55,11 +55,6 @@ type Target struct {
 	FDs      map[string]int
 }
 
-func (t Target) encode() string {
-	b, _ := json.Marshal(t) // cannot fail
-	return base64.RawURLEncoding.EncodeToString(b)
-}
-
 func decode(text string) (t Target, err error) {
 	b, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
