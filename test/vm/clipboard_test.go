@@ -286,6 +286,23 @@ func (a imageAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	reply(w, q.Model, q.Stream, map[string]any{"type": "text", "text": "All-is-seen"}, "end_turn")
 }
 
+// presses sends keys again and again, since a slow machine can miss the 5 seconds.
+func (c *console) presses(keys string, every time.Duration) (stop func()) {
+	ended, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			_, _ = io.WriteString(c.pty, keys)
+			select {
+			case <-time.After(every):
+			case <-ended:
+				return
+			}
+		}
+	}()
+	return func() { close(ended); <-done }
+}
+
 // TestClipboardWithClaudeCode pastes an image with Ctrl+V into Claude Code.
 func TestClipboardWithClaudeCode(t *testing.T) {
 	b := newUser(t)
@@ -295,10 +312,11 @@ func TestClipboardWithClaudeCode(t *testing.T) {
 	c := b.withIDE(api)
 	c.awaitText("Claude Code")
 	c.awaitText("manual mode on")
-	c.send(ctrlV)
+	c.send("look at this: ")
+	c.awaitText("look at this:")
+	stop := c.presses(ctrlV, 8*time.Second)
 	c.await(`Image\S* ?\S*#1`)
-	c.send("look at it")
-	c.awaitText("look at it")
+	stop()
 	c.send("\r")
 	c.awaitText("All-is-seen")
 	select {
