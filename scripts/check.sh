@@ -36,7 +36,13 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/aibox
 kernel=${AIBOX_IMAGE:-$HOME/.aibox/image/dev}/vmlinuz
 [ ! -e "$kernel" ] || export AIBOX_TEST_KERNEL=$kernel
 claude=$(ls -t "$cache"/build/claude-*/claude 2>/dev/null | head -n 1)
-[ -z "$claude" ] || export AIBOX_TEST_CLAUDE=$claude
+if [ -n "$claude" ]; then # where every user may run it
+  open=$(mktemp -d)
+  trap 'rm -rf "$open"' EXIT
+  chmod 0755 "$open"
+  install -m 0755 "$claude" "$open/claude"
+  export AIBOX_TEST_CLAUDE=$open/claude
+fi
 
 say "tests"
 go build -o bin/tally ./test/tally
