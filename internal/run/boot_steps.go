@@ -119,7 +119,7 @@ func (b *box) boot(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	b.times.guest = b.control.Steps()
+	b.times.Steps(b.control.Steps())
 	b.undo.push(b.powerOff)
 	return nil
 }

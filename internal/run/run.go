@@ -14,20 +14,10 @@ import (
 	"aibox/internal/border/link"
 	"aibox/internal/border/terminal"
 	"aibox/internal/run/notes"
+	"aibox/internal/run/phases"
 	"aibox/internal/run/room"
 	"aibox/internal/run/serve"
 	"aibox/internal/vm"
-)
-
-// Phases of a start, in order.
-const (
-	phasePrepare = "check and open what the run needs"
-	phaseFiles   = "start the file server"
-	phaseMachine = "start the machine's process"
-	phaseKernel  = "kernel, up to init's first word"
-	phaseGuest   = "init, up to a ready session"
-	phaseConfine = "confine aibox"
-	phaseSession = "session, up to the first output"
 )
 
 // bootTimeout is enough for software emulation on a busy machine.
@@ -43,7 +33,7 @@ type box struct {
 	link     *link.Link
 	control  *control.Control
 	keys     *terminal.Keys
-	times    *timings
+	times    *phases.Clock
 	notes    *notes.Notes
 	log      *slog.Logger
 	undo     *undo
@@ -55,7 +45,7 @@ type box struct {
 // running. Once the VM runs, the whole process is confined for good, so a
 // process can call Run once.
 func Run(ctx context.Context, o Options) (exit int, err error) {
-	b := &box{o: o.withDefaults(), times: newTimings(time.Now()), undo: &undo{}, over: make(chan struct{})}
+	b := &box{o: o.withDefaults(), times: phases.Start(), undo: &undo{}, over: make(chan struct{})}
 	b.notes = &notes.Notes{}
 	b.log = slog.New(b.notes)
 	defer b.finish()
@@ -88,7 +78,7 @@ func (b *box) start(ctx context.Context) error {
 		return err
 	}
 	b.undo.push(b.services.Close)
-	b.times.mark(phasePrepare)
+	b.times.Mark(phases.Prepare)
 	b.undo.push(func() { close(b.over) })
 
 	ctx, cancel := context.WithTimeoutCause(ctx, b.o.BootTimeout, fmt.Errorf("%w within %v", errSlow, b.o.BootTimeout))
@@ -98,16 +88,16 @@ func (b *box) start(ctx context.Context) error {
 		phase string
 		do    func(context.Context) error
 	}{
-		{phaseFiles, b.startFiles},
-		{phaseMachine, b.startMachine},
-		{phaseKernel, b.connect},
-		{phaseGuest, b.boot},
-		{phaseConfine, b.confine},
+		{phases.Files, b.startFiles},
+		{phases.Machine, b.startMachine},
+		{phases.Kernel, b.connect},
+		{phases.Guest, b.boot},
+		{phases.Confine, b.confine},
 	} {
 		if err := step.do(ctx); err != nil {
 			return err
 		}
-		b.times.mark(step.phase)
+		b.times.Mark(step.phase)
 	}
 	return nil
 }
@@ -178,7 +168,7 @@ func (b *box) finish() {
 		return
 	}
 	if b.o.Timings {
-		b.times.print(b.o.Stderr)
+		b.times.Print(b.o.Stderr)
 	}
 	b.report(b.o.Stderr)
 	b.tellHosts()

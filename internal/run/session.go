@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"aibox/internal/border/terminal"
+	"aibox/internal/run/phases"
 	"aibox/internal/wire"
 )
 
@@ -24,7 +25,7 @@ func (b *box) session(ctx context.Context, command string) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("open the session: %w", err)
 	}
-	first := sync.OnceFunc(func() { b.times.mark(phaseSession) })
+	first := sync.OnceFunc(func() { b.times.Mark(phases.Session) })
 	o := terminal.Options{
 		Keys: b.keys, Command: command, PTY: b.o.Terminal, Env: sessionEnv(os.LookupEnv),
 		OnInput: b.services.Keys(),
