@@ -63,6 +63,7 @@ func (t *tally) end(e event, k key) {
 	if e.Test == "" {
 		if e.Action == "fail" && !t.blamed[e.Package] {
 			t.broken = append(t.broken, e.Package)
+			t.printUnended(e.Package)
 		}
 		return
 	}
@@ -84,6 +85,16 @@ func (t *tally) end(e event, k key) {
 	}
 	if !t.quiet || e.Action != "pass" {
 		fmt.Fprintf(t.out, "%-4s %s %s (%.1f s)\n", e.Action, strings.TrimPrefix(e.Package, "aibox/"), e.Test, e.Elapsed)
+	}
+}
+
+// printUnended prints the output of a package's tests that never ended: one of
+// them hung or brought the package down.
+func (t *tally) printUnended(pkg string) {
+	for k, output := range t.output {
+		if k.pkg == pkg && k.test != "" {
+			fmt.Fprint(t.out, strings.Join(output, ""))
+		}
 	}
 }
 

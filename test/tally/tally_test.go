@@ -18,6 +18,8 @@ func TestRun(t *testing.T) {
 {"Action":"fail","Package":"aibox/p"}`, "why\nfail p TestA (0.0 s)\n0 passed, 1 failed, 0 skipped\n", "tests failed"},
 		{"package fails alone", `{"Action":"pass","Package":"aibox/q","Test":"TestA"}
 {"Action":"fail","Package":"aibox/p"}`, "pass q TestA (0.0 s)\n1 passed, 0 failed, 0 skipped\n", "failed outside a test: aibox/p"},
+		{"hangs", `{"Action":"output","Package":"aibox/p","Test":"TestA","Output":"goroutine 1\n"}
+{"Action":"fail","Package":"aibox/p"}`, "goroutine 1\n0 passed, 0 failed, 0 skipped\n", "failed outside a test: aibox/p"},
 		{"nothing", "", "0 passed, 0 failed, 0 skipped\n", "no test passed"},
 		{"not JSON", "panic: x", "panic: x\n0 passed, 0 failed, 0 skipped\n", "no test passed"},
 	} {
