@@ -94,7 +94,7 @@ func serveLink(l vm.Link, opts link.Options) (*link.Link, error) {
 
 // boot tells init what to do and waits until it has done it.
 func (b *box) boot(ctx context.Context) error {
-	ctx, stop := b.untilUnserved(ctx)
+	ctx, stop := b.untilBroken(ctx)
 	defer stop()
 	var err error
 	if b.keys, err = terminal.NewKeys(); err != nil {
@@ -122,23 +122,6 @@ func (b *box) boot(ctx context.Context) error {
 	b.times.Steps(b.control.Steps())
 	b.undo.push(b.powerOff)
 	return nil
-}
-
-// untilUnserved returns a context that also ends when the file server fails: a
-// guest that mounts its shares then waits for ever. The end of the machine
-// shows by the link.
-func (b *box) untilUnserved(ctx context.Context) (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	go func() {
-		select {
-		case <-b.files.Done():
-			if err := b.files.Err(); err != nil {
-				cancel(err)
-			}
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, func() { cancel(nil) }
 }
 
 // powerOff asks the VM to end and gives it some time; the machine's undo kills it.

@@ -39,8 +39,8 @@ func (b *box) session(ctx context.Context, command string) (int, error) {
 }
 
 // untilBroken returns a context that also ends when the machine or its file
-// server does: without them a session can hang for as long as its terminal takes
-// nothing.
+// server does: without them a boot waits for shares that never answer, and a
+// session can hang for as long as its terminal takes nothing.
 func (b *box) untilBroken(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
