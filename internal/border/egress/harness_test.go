@@ -96,26 +96,37 @@ func (w *world) proxy(t testing.TB, lines ...string) (*Proxy, *Recorder) {
 	return New(Config{Allow: allow(t, lines...), Recorder: rec, Resolver: w, Dial: w.Dial}), rec
 }
 
-// listen serves connections one by one with serve until the test ends, and
-// waits for all of them.
+// listen serves connections one by one with serve until the test ends. Then it
+// closes those that are left, which a client may still keep for later requests,
+// and waits for all of them.
 func listen(t testing.TB, serve func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all sync.WaitGroup
-	all.Go(func() {
+	var (
+		all   sync.WaitGroup
+		conns []net.Conn // the accepting goroutine's until accepted is closed
+	)
+	accepted := make(chan struct{})
+	go func() {
+		defer close(accepted)
 		for {
 			conn, err := l.Accept()
 			if err != nil {
 				return
 			}
+			conns = append(conns, conn)
 			all.Go(func() { serve(conn) })
 		}
-	})
+	}()
 	t.Cleanup(func() {
 		_ = l.Close()
+		<-accepted
+		for _, conn := range conns {
+			_ = conn.Close()
+		}
 		all.Wait()
 	})
 	return l.Addr().String()
