@@ -70,7 +70,7 @@ func (m machine) untilWord() (time.Duration, error) {
 		"-m", "2048M", "-smp", "2", "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none",
 		"-serial", "stdio",
 		"-kernel", filepath.Join(m.image, "vmlinuz"),
-		"-append", "console=ttyS0 quiet root=/dev/vda rootfstype=ext4 ro panic=-1 reboot=t no_timer_check init=/usr/bin/echo -- " + floorWord,
+		"-append", "console=ttyS0 quiet root=/dev/vda rootfstype=ext4 ro panic=-1 reboot=t no_timer_check init=/usr/bin/echo " + floorWord,
 		"-drive", "if=none,id=root,format=raw,read-only=on,file=" + filepath.Join(m.image, "os.ext4"), "-device", "virtio-blk-device,drive=root",
 	}
 	if m.kvm {
