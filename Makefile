@@ -20,7 +20,7 @@ demo: setup image build
 
 ## test: everything that must pass, the real VM included
 .PHONY: test
-test: setup image test-image build
+test: test-setup image test-image build
 	@rm -f bin/tally.sum
 	@TALLY=$(CURDIR)/bin/tally.sum scripts/check.sh
 	@TALLY=$(CURDIR)/bin/tally.sum scripts/vm-test.sh
@@ -35,7 +35,7 @@ check:
 
 ## vm-test: tests in a real VM; RUN='Regexp' chooses some
 .PHONY: vm-test
-vm-test: setup image test-image build
+vm-test: test-setup image test-image build
 	@scripts/vm-test.sh '$(RUN)'
 
 ## hostile: attacks from inside the VM and from stand-ins for QEMU and virtiofsd
@@ -57,6 +57,11 @@ bench: setup image test-image build
 .PHONY: setup
 setup:
 	@scripts/setup.sh
+
+## test-setup: setup, and what the tests need beside it
+.PHONY: test-setup
+test-setup:
+	@scripts/setup.sh --tests
 
 ## build: bin/aibox
 .PHONY: build

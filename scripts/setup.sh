@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Installs what a machine with Debian or Ubuntu needs to build and run aibox, and
-# does nothing when all is there: setup.sh [--check] [--virtiofsd DIR]
+# does nothing when all is there: setup.sh [--check] [--tests] [--virtiofsd DIR]
 #
 # Root installs directly; an ordinary user through sudo, and where sudo is
 # missing the commands are printed. --check installs nothing and fails when
-# something is missing. --virtiofsd (or AIBOX_VIRTIOFSD) says where virtiofsd and
+# something is missing. --tests adds the desktops that the clipboard's tests use. --virtiofsd (or AIBOX_VIRTIOFSD) says where virtiofsd and
 # its libraries go on a machine whose packages have none.
 set -euo pipefail
 
@@ -15,18 +15,19 @@ fail() {
   exit 1
 }
 
-check=
+check= tests=
 sshd=${AIBOX_SSHD:-${XDG_CACHE_HOME:-$HOME/.cache}/aibox/sshd}
 virtiofsd=${AIBOX_VIRTIOFSD:-${XDG_CACHE_HOME:-$HOME/.cache}/aibox/virtiofsd}
 while [ $# -gt 0 ]; do
   case $1 in
   --check) check=1 ;;
+  --tests) tests=1 ;;
   --virtiofsd)
     [ $# -gt 1 ] || fail "--virtiofsd needs a folder"
     virtiofsd=$2
     shift
     ;;
-  *) fail "unknown argument '$1'" "scripts/setup.sh [--check] [--virtiofsd DIR]" ;;
+  *) fail "unknown argument '$1'" "scripts/setup.sh [--check] [--tests] [--virtiofsd DIR]" ;;
   esac
   shift
 done
@@ -38,6 +39,7 @@ needs() {
 qemu-system-x86_64 qemu-system-x86
 bwrap bubblewrap
 git git
+curl curl
 ssh openssh-client
 mmdebstrap mmdebstrap
 fakeroot fakeroot
@@ -57,6 +59,12 @@ npm npm
 /usr/include/libelf.h libelf-dev
 /usr/include/openssl/ssl.h libssl-dev
 /etc/ssl/certs/ca-certificates.crt ca-certificates
+END
+  [ -z "$tests" ] || cat <<'END'
+Xvfb xvfb
+xclip xclip
+sway sway
+wl-copy wl-clipboard
 END
 }
 
