@@ -10,7 +10,7 @@ import (
 
 // project has a link at "link" and was opened by another name.
 func project() Project {
-	return Project{Roots: []string{"/work/by-link/my app", "/src/my app"}, Check: func(rel string) error {
+	return Project{Roots: []string{"/srv/by-link/my app", "/src/my app"}, Check: func(rel string) error {
 		if rel == "link" || strings.HasPrefix(rel, "link/") {
 			return errors.New("link")
 		}
@@ -20,10 +20,10 @@ func project() Project {
 
 func TestToHost(t *testing.T) {
 	for guest, want := range map[string]string{
-		"/project":            "/work/by-link/my app",
-		"/project/a.go":       "/work/by-link/my app/a.go",
-		"/project/a b/ü%2e#?": "/work/by-link/my app/a b/ü%2e#?",
-		"/project/...":        "/work/by-link/my app/...",
+		"/project":            "/srv/by-link/my app",
+		"/project/a.go":       "/srv/by-link/my app/a.go",
+		"/project/a b/ü%2e#?": "/srv/by-link/my app/a b/ü%2e#?",
+		"/project/...":        "/srv/by-link/my app/...",
 	} {
 		if got, err := project().ToHost(guest); got != want || err != nil {
 			t.Errorf("%q: %q, %v, want %q", guest, got, err, want)
@@ -41,7 +41,7 @@ func TestToHost(t *testing.T) {
 }
 
 func TestToGuest(t *testing.T) {
-	for host, want := range map[string]string{"/work/by-link/my app/x/y": "/project/x/y", "/src/my app/x": "/project/x", "/src/my app": "/project"} {
+	for host, want := range map[string]string{"/srv/by-link/my app/x/y": "/project/x/y", "/src/my app/x": "/project/x", "/src/my app": "/project"} {
 		if got, err := project().ToGuest(host); got != want || err != nil {
 			t.Errorf("%q: %q, %v, want %q", host, got, err, want)
 		}
@@ -55,14 +55,14 @@ func TestToGuest(t *testing.T) {
 
 func TestURIs(t *testing.T) {
 	for uri, want := range map[string]string{
-		"file:///project/a.go":          "file:///work/by-link/my%20app/a.go",
-		"file:///project/a%20b":         "file:///work/by-link/my%20app/a%20b",
-		"file:///project/a b":           "file:///work/by-link/my%20app/a%20b",
-		"file:///project/a#b?c":         "file:///work/by-link/my%20app/a%23b%3Fc",
-		"file:///project/%252e%252e":    "file:///work/by-link/my%20app/%252e%252e",
-		"_claude_fs_right:/project/a":   "_claude_fs_right:/work/by-link/my%20app/a",
-		"file:///%70roject/a":           "file:///work/by-link/my%20app/a",
-		"_claude_fs_left:/project/a%41": "_claude_fs_left:/work/by-link/my%20app/aA",
+		"file:///project/a.go":          "file:///srv/by-link/my%20app/a.go",
+		"file:///project/a%20b":         "file:///srv/by-link/my%20app/a%20b",
+		"file:///project/a b":           "file:///srv/by-link/my%20app/a%20b",
+		"file:///project/a#b?c":         "file:///srv/by-link/my%20app/a%23b%3Fc",
+		"file:///project/%252e%252e":    "file:///srv/by-link/my%20app/%252e%252e",
+		"_claude_fs_right:/project/a":   "_claude_fs_right:/srv/by-link/my%20app/a",
+		"file:///%70roject/a":           "file:///srv/by-link/my%20app/a",
+		"_claude_fs_left:/project/a%41": "_claude_fs_left:/srv/by-link/my%20app/aA",
 	} {
 		if got, err := project().URIToHost(uri); got != want || err != nil {
 			t.Errorf("%q: %q, %v, want %q", uri, got, err, want)
