@@ -11,6 +11,7 @@ import (
 
 	"aibox/internal/border/gitgate/body"
 	"aibox/internal/border/gitgate/route"
+	"aibox/internal/wire/single"
 )
 
 // exchange is one request while it is served.
@@ -20,7 +21,7 @@ type exchange struct {
 	cancel  context.CancelFunc
 	w       http.ResponseWriter
 	control *http.ResponseController
-	conn    *closing
+	conn    *single.Conn
 	repo    *repo
 	target  route.Target
 	body    *body.Body
@@ -32,7 +33,7 @@ type exchange struct {
 // begin prepares an exchange and its watch over silence.
 func (g *Gate) begin(w http.ResponseWriter, r *http.Request, t route.Target, listed *repo) (*exchange, error) {
 	x := &exchange{gate: g, w: w, control: http.NewResponseController(w), repo: listed, target: t}
-	x.conn, _ = r.Context().Value(connKey{}).(*closing)
+	x.conn, _ = r.Context().Value(connKey{}).(*single.Conn)
 	x.ctx, x.cancel = context.WithCancel(r.Context())
 	x.watch = time.AfterFunc(g.silence, x.expire)
 	_ = x.control.EnableFullDuplex() // the answer may begin before the request has ended
@@ -114,7 +115,7 @@ func (x *exchange) answer(from io.Reader) {
 		}
 		if err != nil {
 			x.gate.config.Recorder.Failed(x.target.String(), line(x.reason(err)))
-			x.conn.abort()
+			x.conn.Abort()
 			return
 		}
 	}

@@ -3,17 +3,16 @@ package gitgate
 import (
 	"context"
 	"crypto/x509"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"aibox/internal/border/gitgate/overssh"
 	"aibox/internal/border/gitgate/push"
 	"aibox/internal/border/gitgate/upstream"
+	"aibox/internal/wire/single"
 )
 
 // Repo is one repository of the project's config and how to log in there.
@@ -132,47 +131,8 @@ func (nobody) Failed(string, string)  {}
 
 // Serve answers the requests of one connection and returns once it is closed.
 func (g *Gate) Serve(conn net.Conn) {
-	c := &closing{Conn: conn, done: make(chan struct{})}
-	_ = g.server.Serve(&listener{conn: c})
+	single.Serve(g.server, conn)
 }
 
 // connKey finds a request's connection.
 type connKey struct{}
-
-// listener accepts one connection and then waits for its end.
-type listener struct {
-	conn     *closing
-	accepted bool
-}
-
-func (l *listener) Accept() (net.Conn, error) {
-	if !l.accepted {
-		l.accepted = true
-		return l.conn, nil
-	}
-	<-l.conn.done
-	return nil, io.EOF
-}
-
-func (l *listener) Close() error   { return nil }
-func (l *listener) Addr() net.Addr { return l.conn.LocalAddr() }
-
-// closing tells when a connection is closed.
-type closing struct {
-	net.Conn
-	once sync.Once
-	done chan struct{}
-}
-
-func (c *closing) Close() error {
-	defer c.once.Do(func() { close(c.done) })
-	return c.Conn.Close()
-}
-
-// abort ends the connection so that the VM sees a transfer that broke.
-func (c *closing) abort() {
-	if a, ok := c.Conn.(interface{ Abort() }); ok {
-		a.Abort()
-	}
-	_ = c.Close()
-}

@@ -32,7 +32,7 @@ func (x *exchange) offer() {
 	x.begun()
 	if err := x.passOffer(first, pkt); err != nil {
 		x.gate.config.Recorder.Failed(x.target.String(), line(x.reason(err)))
-		x.conn.abort()
+		x.conn.Abort()
 	}
 }
 

@@ -67,7 +67,7 @@ func (x *exchange) recordRefused(req push.Request, reasons []string) {
 func (x *exchange) reject(pack io.Reader, req push.Request, reasons []string) {
 	report := push.Report(req, reasons)
 	if !x.drain(pack) {
-		x.conn.abort()
+		x.conn.Abort()
 		return
 	}
 	if report == nil {
@@ -108,7 +108,7 @@ func (x *exchange) failPush(req push.Request, err error) {
 		reasons[i] = plain.LineMax(text, maxReasonLen)
 	}
 	if x.silent.Load() {
-		x.conn.abort()
+		x.conn.Abort()
 		return
 	}
 	x.reject(x.body.Take(), req, reasons)

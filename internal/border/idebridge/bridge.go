@@ -15,6 +15,7 @@ import (
 
 	"aibox/internal/border/idebridge/message"
 	"aibox/internal/border/idebridge/policy"
+	"aibox/internal/wire/single"
 )
 
 // tokenHeader carries the token in both handshakes.
@@ -60,7 +61,7 @@ func New(c Config) *Bridge {
 
 // Serve serves one connection of the VM to its end.
 func (b *Bridge) Serve(conn net.Conn) {
-	_ = b.server.Serve(&listener{conn: &closing{Conn: conn, done: make(chan struct{})}})
+	single.Serve(b.server, conn)
 }
 
 // handle connects a client with the IDE until one of them ends.

@@ -12,9 +12,9 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
-	"sync"
 
 	"aibox/internal/wire"
+	"aibox/internal/wire/single"
 )
 
 // Recorder notes hosts for proxy.log; package egress has one.
@@ -108,44 +108,5 @@ var target = fmt.Sprintf("localhost:%d", wire.APIPort)
 
 // Serve answers the requests of one connection and returns once it is closed.
 func (g *Gate) Serve(conn net.Conn) {
-	_ = g.server.Serve(&listener{conn: &closing{Conn: conn, done: make(chan struct{})}})
-}
-
-// listener accepts one connection and then waits for its end.
-type listener struct {
-	conn     *closing
-	accepted bool
-}
-
-func (l *listener) Accept() (net.Conn, error) {
-	if l.accepted {
-		<-l.conn.done
-		return nil, net.ErrClosed
-	}
-	l.accepted = true
-	return l.conn, nil
-}
-
-func (l *listener) Close() error   { return nil }
-func (l *listener) Addr() net.Addr { return l.conn.LocalAddr() }
-
-// closing tells when a connection is closed.
-type closing struct {
-	net.Conn
-	once sync.Once
-	done chan struct{}
-}
-
-func (c *closing) Close() error {
-	err := c.Conn.Close()
-	c.once.Do(func() { close(c.done) })
-	return err
-}
-
-// CloseWrite lets net/http end a response before the connection.
-func (c *closing) CloseWrite() error {
-	if w, ok := c.Conn.(interface{ CloseWrite() error }); ok {
-		return w.CloseWrite()
-	}
-	return errors.ErrUnsupported
+	single.Serve(g.server, conn)
 }
