@@ -34,6 +34,7 @@ type Options struct {
 type Server struct {
 	process *proc.Process
 	socket  *os.File
+	panics  *panicWatch
 }
 
 // Start starts a server for folders. It returns before the server answers; a
@@ -63,15 +64,28 @@ func Start(ctx context.Context, folders []share.Folder, o Options) (*Server, err
 		return nil, fmt.Errorf("make the file server's socket: %w", err)
 	}
 	defer listener.Close()
-	process, err := launch(wrap, program, folders, listener, o.Log)
+	stderr, tee, err := os.Pipe()
 	if err != nil {
 		socket.Close()
 		return nil, err
 	}
-	return &Server{process: process, socket: socket}, nil
+	process, err := launch(wrap, program, folders, listener, tee, o.Log)
+	if err != nil {
+		stderr.Close()
+		tee.Close()
+		socket.Close()
+		return nil, err
+	}
+	s := &Server{process: process, socket: socket, panics: new(panicWatch)}
+	go s.panics.read(stderr, process.Kill)
+	go func() {
+		<-process.Done()
+		tee.Close()
+	}()
+	return s, nil
 }
 
-func launch(wrap string, program bwrap.Sandbox, folders []share.Folder, listener *os.File, log *slog.Logger) (*proc.Process, error) {
+func launch(wrap string, program bwrap.Sandbox, folders []share.Folder, listener, stderr *os.File, log *slog.Logger) (*proc.Process, error) {
 	filter, err := filterFile()
 	if err != nil {
 		return nil, err
@@ -87,7 +101,7 @@ func launch(wrap string, program bwrap.Sandbox, folders []share.Folder, listener
 	if log != nil {
 		log.Debug("start virtiofsd", "program", s.Program, "args", s.Args, "files", files.String())
 	}
-	return s.Start(wrap, "virtiofsd", &files, nil)
+	return s.Start(wrap, "virtiofsd", &files, stderr)
 }
 
 // bind shows a folder below the served tree.
@@ -108,7 +122,13 @@ func (s *Server) Done() <-chan struct{} { return s.process.Done() }
 
 // Err says why the server ended, nil when its machine ended first. It is valid
 // once Done is closed.
-func (s *Server) Err() error { return explain(s.process.Err()) }
+func (s *Server) Err() error {
+	if reason := s.panics.reason.Load(); reason != nil {
+		return fault.New(fault.Failed, "start aibox again, and report what the VM did as a fault of virtiofsd",
+			"the VM's file server panicked: %s", *reason)
+	}
+	return explain(s.process.Err())
+}
 
 // Processes are the host's processes that the server started itself.
 func (s *Server) Processes() []int { return []int{s.process.PID()} }

@@ -143,6 +143,25 @@ func TestListenLeavesNoPath(t *testing.T) {
 	}
 }
 
+// TestServerThatPanics has a server of which only the thread that serves dies.
+func TestServerThatPanics(t *testing.T) {
+	needSandbox(t)
+	s, err := Start(context.Background(), []share.Folder{{Name: "panic", Dir: open(t)}}, Options{Bundle: fakeBundle(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Kill)
+	select {
+	case <-s.Done():
+	case <-time.After(10 * time.Second):
+		t.Fatal("the server lives on")
+	}
+	const want = "the VM's file server panicked: " + panicReason
+	if err := s.Err(); err == nil || err.Error() != want || fault.HintOf(err) == "" {
+		t.Errorf("the error is %v, want %s", err, want)
+	}
+}
+
 func TestServerThatFails(t *testing.T) {
 	needSandbox(t)
 	bundle := fakeBundle(t)
