@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -123,6 +124,19 @@ func TestRawFUSENames(t *testing.T) {
 			}
 		})
 	}
+	rawAttack(t, "kill the thread that serves by a name without an end", func(k *kernel, project, _ uint64) {
+		_, _ = k.call(fuseLookup, project, []byte("without an end"))
+		select {
+		case <-k.server.Done():
+			if err := k.server.Err(); err == nil || !strings.Contains(err.Error(), "panicked") {
+				k.t.Errorf("the server ended by %v", err)
+			}
+		case <-time.After(10 * time.Second):
+			if _, err := k.lookup(project, "file"); err != nil {
+				k.t.Errorf("the server hangs: %v", err)
+			}
+		}
+	})
 	rawAttack(t, "climb by .. to the user's files", func(k *kernel, project, _ uint64) {
 		for node, n := project, 0; n < 40; n++ {
 			for _, name := range []string{"home", "root", "tmp", "etc", "var", "secret", filepath.Base(k.dir)} {
