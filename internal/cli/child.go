@@ -10,6 +10,7 @@ import (
 	"aibox/internal/jail/helper"
 	"aibox/internal/pasteboard"
 	vmrun "aibox/internal/run"
+	vmshares "aibox/internal/share/ninep/helper"
 )
 
 // role is a helper that aibox starts as a copy of itself, for work that is done
@@ -27,6 +28,7 @@ type role struct {
 func roles() []role {
 	return []role{
 		{helper.Command, func(_ context.Context, args []string) int { return helper.Builtin().Main(args) }},
+		{vmshares.Command, func(_ context.Context, args []string) int { return vmshares.Main(args) }},
 		{pasteboard.Command, func(context.Context, []string) int { return pasteboard.Main() }},
 		{vmrun.SessionCommand, session},
 		{UpstreamCommand, withUpstream},

@@ -38,7 +38,7 @@ func mistakesOf(t *testing.T, text string) []string {
 }
 
 func TestMistakes(t *testing.T) {
-	const names = "the keys are allow, memory, cpus, disk, mounts, path, env, git, ide, clipboard, agents, commands, skills, claude-md, settings"
+	const names = "the keys are allow, memory, cpus, disk, mounts, path, env, git, shares, ide, clipboard, agents, commands, skills, claude-md, settings"
 	for _, test := range []struct{ text, want string }{
 		// Shape.
 		{"- a\n", `1:1: the config must be a mapping of keys to values, not a list | write one "key: value" on each line`},
@@ -74,6 +74,10 @@ func TestMistakes(t *testing.T) {
 		// Switches.
 		{"ide: yes\n", `1:6: ide must be true or false, not the text "yes" | write ide: true or ide: false`},
 		{"claude-md: 1\n", `1:12: claude-md must be true or false, not the number 1 | write claude-md: true or claude-md: false`},
+		// Words.
+		{"shares: nfs\n", `1:9: shares must be auto, virtiofs or 9p, not the text "nfs" | write shares: auto`},
+		{"shares: 9\n", `1:9: shares must be auto, virtiofs or 9p, not the number 9 | write shares: auto`},
+		{"shares:\n", `1:8: shares must be auto, virtiofs or 9p, not nothing | write shares: auto`},
 		// Lists.
 		{"allow: a.com\n", `1:8: allow must be a list, not the text "a.com" | write allow: [example.com]`},
 		{"env: {A: b}\n", `1:6: env must be a list, not a mapping | write env: [NAME=value]`},

@@ -51,6 +51,7 @@ func keys() []key {
 		{"path", "path: [/opt/tools/bin]", (*decoder).readPath},
 		{"env", "env: [NAME=value]", (*decoder).readEnv},
 		{"git", "git: [{remote: github.com/me/app, fetch: true}]", (*decoder).readGit},
+		{"shares", "shares: auto", (*decoder).readShares},
 		boolKey("ide", func(s *Settings) *bool { return &s.IDE }),
 		boolKey("clipboard", func(s *Settings) *bool { return &s.Clipboard }),
 		boolKey("agents", func(s *Settings) *bool { return &s.Agents }),

@@ -19,6 +19,7 @@ type document struct {
 	Path      []string    `yaml:"path" json:"path"`
 	Env       []string    `yaml:"env" json:"env"`
 	Git       []remoteDoc `yaml:"git" json:"git"`
+	Shares    string      `yaml:"shares" json:"shares"`
 	IDE       bool        `yaml:"ide" json:"ide"`
 	Clipboard bool        `yaml:"clipboard" json:"clipboard"`
 	Agents    bool        `yaml:"agents" json:"agents"`
@@ -56,7 +57,7 @@ func (s Settings) document() document {
 	doc := document{
 		Allow: texts(s.Allow), Memory: s.Memory, CPUs: s.CPUs, Disk: s.DiskGiB,
 		Mounts: texts(s.Mounts), Path: append([]string{}, s.Path...), Env: texts(s.Env), Git: []remoteDoc{},
-		IDE: s.IDE, Clipboard: s.Clipboard,
+		Shares: string(s.Shares), IDE: s.IDE, Clipboard: s.Clipboard,
 		Agents: s.Agents, Commands: s.Commands, Skills: s.Skills, ClaudeMD: s.ClaudeMD, Settings: s.Settings,
 	}
 	for _, r := range s.Git {

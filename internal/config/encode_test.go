@@ -28,6 +28,8 @@ func filled(t *testing.T) Settings {
 			}
 		case *bool:
 			*f = !*f
+		case *ShareKind:
+			*f = SharesNineP
 		case *[]string:
 			*f = []string{"/opt/" + strings.ToLower(name), "SOME_DIRS", "/with space # 'and\""}
 		case *hosts.List:

@@ -33,6 +33,15 @@ func (d *decoder) boolean(n *yaml.Node, name string, into *bool) {
 	*into = strings.EqualFold(n.Value, "true")
 }
 
+func (d *decoder) readShares(n *yaml.Node) {
+	kind := ShareKind(n.Value)
+	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" || kind != SharesAuto && kind != SharesVirtiofs && kind != SharesNineP {
+		d.fail(n, "write shares: auto", "shares must be auto, virtiofs or 9p, not %s", describe(n))
+		return
+	}
+	d.settings.Shares = kind
+}
+
 // items reads a list of which each item is a text and returns their nodes. An
 // empty value is an empty list, so that all items can be commented out.
 func (d *decoder) items(n *yaml.Node, name string, limit int) []*yaml.Node {

@@ -23,12 +23,24 @@ type Settings struct {
 	Env  []EnvVar
 	Git  []Remote
 
+	Shares ShareKind
+
 	IDE       bool
 	Clipboard bool
 
 	// The parts of the user's ~/.claude that the VM gets.
 	Agents, Commands, Skills, ClaudeMD, Settings bool
 }
+
+// ShareKind says what serves the VM's folders.
+type ShareKind string
+
+// The kinds. Auto is virtiofs where there is a virtiofsd, else 9p.
+const (
+	SharesAuto     ShareKind = "auto"
+	SharesVirtiofs ShareKind = "virtiofs"
+	SharesNineP    ShareKind = "9p"
+)
 
 // Mount is a folder of the host that the VM sees read-only.
 type Mount struct {
@@ -78,6 +90,7 @@ const (
 func defaults() Settings {
 	return Settings{
 		Memory: 2048, CPUs: 2, DiskGiB: 16,
+		Shares:    SharesAuto,
 		Clipboard: true,
 		Agents:    true, Commands: true, Skills: true, ClaudeMD: true, Settings: true,
 	}

@@ -39,6 +39,14 @@ type Policy struct {
 	// DNS allows asking name servers; DNSFiles has the files that go with it.
 	DNS bool
 
+	// Tree is for a process that serves ReadDirs and WriteDirs to others: it also
+	// allows links and moves between folders below WriteDirs, times of open files,
+	// and asking for a link's target and for free space.
+	Tree bool
+	// Modes allows modes and times by path, which Landlock does not limit. It is for
+	// a process in a sandbox that shows nothing but its folders.
+	Modes bool
+
 	// Terminal allows modes and window size of the open terminal.
 	Terminal bool
 	// Desktop allows new unix sockets, which lead to the display server and to
@@ -93,7 +101,7 @@ func (p Policy) rules() landlock.Rules {
 		WriteFiles: p.WriteFiles, WriteDirs: p.WriteDirs,
 		Exec:       p.Exec,
 		ConnectTCP: p.ConnectTCP, DNS: p.DNS,
-		Signals: p.Alone, Sockets: p.Desktop,
+		Signals: p.Alone, Sockets: p.Desktop, Tree: p.Tree,
 	}
 }
 
@@ -106,6 +114,8 @@ func (p Policy) calls() seccomp.Options {
 		List:     len(p.ReadDirs)+len(p.WriteDirs)+len(p.Exec) > 0,
 		Write:    len(p.WriteDirs) > 0,
 		Exec:     len(p.Exec) > 0,
+		Tree:     p.Tree,
+		Modes:    p.Modes,
 	}
 	for _, pid := range p.Children {
 		o.Signal = append(o.Signal, pid, -pid)

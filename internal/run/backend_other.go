@@ -8,7 +8,6 @@ import (
 	"runtime"
 
 	"aibox/internal/fault"
-	"aibox/internal/share"
 	"aibox/internal/vm"
 )
 
@@ -21,9 +20,5 @@ func notYet() error {
 }
 
 func backend(Options, *slog.Logger) vm.Backend { return unsupported{} }
-
-func startFileServer(context.Context, []share.Folder, *slog.Logger) (fileServer, error) {
-	return nil, notYet()
-}
 
 func accelerationNotice() string { return "" }

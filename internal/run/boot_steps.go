@@ -9,6 +9,7 @@ import (
 	"aibox/internal/border/control"
 	"aibox/internal/border/link"
 	"aibox/internal/border/terminal"
+	"aibox/internal/run/files"
 	"aibox/internal/vm"
 )
 
@@ -17,10 +18,14 @@ const stopGrace = 8 * time.Second
 
 func (b *box) startFiles(ctx context.Context) error {
 	var err error
-	if b.files, err = startFileServer(ctx, b.p.folders, b.log); err != nil {
+	o := files.Options{Kind: b.p.settings.Shares, NoSandbox: b.o.NoSandbox, Lax: b.o.Lax, Log: b.log}
+	if b.files, err = files.Start(ctx, b.p.folders, o); err != nil {
 		return err
 	}
 	b.undo.push(b.files.Kill)
+	if b.files.Notice != "" {
+		fmt.Fprintln(b.o.Stderr, "aibox: "+b.files.Notice)
+	}
 	return nil
 }
 
@@ -43,13 +48,19 @@ func (b *box) startMachine(ctx context.Context) error {
 	b.undo.push(b.machine.Kill)
 	// QEMU has its own copies. Were the socket kept open here, the file server
 	// would not notice QEMU's end.
-	_ = b.files.Socket().Close()
+	if socket := b.files.Socket(); socket != nil {
+		_ = socket.Close()
+	}
 	return nil
 }
 
 // connect waits for init's hello.
 func (b *box) connect(ctx context.Context) error {
 	opts := link.Options{Handlers: b.services.Handlers(b.over), Log: b.log, HelloTimeout: b.o.BootTimeout}
+	b.files.Serve(opts.Handlers)
+	if b.o.Task != nil {
+		b.o.Task.serve(opts.Handlers)
+	}
 	type result struct {
 		link *link.Link
 		err  error
@@ -103,6 +114,7 @@ func (b *box) boot(ctx context.Context) error {
 	select {
 	case conn := <-b.services.Control:
 		message := bootMessage(b.p.settings, b.p.resolved, b.p.identity, b.keys, b.o.ExtraEnv, time.Now())
+		message.NineP = b.files.NineP()
 		if b.p.logins != nil {
 			message.GitBroker, message.Git = true, append(message.Git, b.p.gitSettings()...)
 		}

@@ -13,6 +13,7 @@ import (
 	"aibox/internal/border/control"
 	"aibox/internal/border/link"
 	"aibox/internal/border/terminal"
+	"aibox/internal/run/files"
 	"aibox/internal/run/notes"
 	"aibox/internal/run/phases"
 	"aibox/internal/run/room"
@@ -28,7 +29,7 @@ type box struct {
 	o        Options
 	p        *prepared
 	services *serve.Services
-	files    fileServer
+	files    *files.Server
 	machine  vm.Machine
 	link     *link.Link
 	control  *control.Control

@@ -14,6 +14,9 @@ const PortName = "aibox.link"
 // ShareTag is the virtio-fs tag of the one device that carries all shares.
 const ShareTag = "aibox"
 
+// ShareMessage is the longest message in bytes on the stream of ServiceShares.
+const ShareMessage = 256<<10 + 24
+
 // Names of the folders below the share device's root. Read-only mounts follow
 // as "m0", "m1", ….
 const (
@@ -49,6 +52,11 @@ const (
 	ServiceGit       = "git"
 	ServiceIDE       = "ide"
 	ServiceClipboard = "clipboard"
+	ServiceShares    = "shares" // 9P2000.L, once, where the boot message says so
+
+	// What Claude Code prints in a task, once each; see task.go.
+	ServiceTranscript = "transcript"
+	ServiceClaudeLog  = "claudelog"
 )
 
 // ServiceSSH is the one service that the host opens in the guest.

@@ -36,7 +36,7 @@ func rules() []rule {
 		{"cmd/aibox-man", []string{"internal/cli", "internal/cli/man"}, nil},
 		{"cmd/aibox-init", []string{"internal/guest/..."}, nil},
 		{"internal/cli", []string{
-			"internal/run", "internal/run/proxylog", "internal/task", "internal/config/...", "internal/project/...", "internal/image", "internal/doctor", "demo", "internal/jail/helper", "internal/pasteboard", "internal/cli/...",
+			"internal/run", "internal/run/proxylog", "internal/task", "internal/config/...", "internal/project/...", "internal/image", "internal/doctor", "demo", "internal/jail/helper", "internal/pasteboard", "internal/share/ninep/helper", "internal/cli/...",
 			"internal/plain", "internal/hosts", "internal/fault",
 		}, []string{"github.com/spf13/cobra", xterm, progress}},
 		{"internal/run", append([]string{"internal/run/..."}, lifecycle...), []string{xsys, xterm, ssh}},
@@ -44,7 +44,7 @@ func rules() []rule {
 		{"internal/doctor", lifecycle, []string{xsys}},
 		{"internal/vm", []string{"internal/vm", "internal/proc", "internal/jail/...", "internal/wire", "internal/fault", "internal/plain"},
 			[]string{xsys, "github.com/mdlayher/vsock", "github.com/ebitengine/purego", "github.com/Microsoft/go-winio"}},
-		{"internal/share", []string{"internal/share", "internal/proc", "internal/jail/...", "internal/fault"}, []string{xsys, "github.com/hugelgupf/p9"}},
+		{"internal/share", []string{"internal/share/...", "internal/proc", "internal/jail/...", "internal/fault"}, []string{xsys}},
 		{"internal/jail", []string{"internal/jail/...", "internal/proc", "internal/plain", "internal/fault"},
 			[]string{xsys, "golang.org/x/net", "github.com/landlock-lsm/go-landlock", "github.com/elastic/go-seccomp-bpf"}},
 		{"internal/proc", []string{"internal/plain", "internal/fault"}, []string{xsys}},

@@ -37,12 +37,21 @@ func (m *machine) mountShares() error {
 	if err := makePrivate(names.Shares); err != nil {
 		return err
 	}
-	flags := uintptr(unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOATIME)
-	if err := unix.Mount(wire.ShareTag, names.Shares, "virtiofs", flags, ""); err != nil {
+	mount := mountDevice
+	if m.boot.NineP {
+		mount = m.mountStream
+	}
+	if err := mount(); err != nil {
 		return fmt.Errorf("mount shares: %w", err)
 	}
 	m.mounted = append(m.mounted, names.Shares)
 	return nil
+}
+
+const shareFlags = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOATIME
+
+func mountDevice() error {
+	return unix.Mount(wire.ShareTag, names.Shares, "virtiofs", shareFlags, "")
 }
 
 // makePrivate makes a folder that only root can reach.

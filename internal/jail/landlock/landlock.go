@@ -31,6 +31,10 @@ type Rules struct {
 	WriteDirs  []string // folders: read, and make, change and remove files and folders below
 	Exec       []string // files or folders: read and execute
 
+	// Tree adds to WriteDirs what a whole tree of files takes: making links, and
+	// moving files between folders.
+	Tree bool
+
 	ConnectTCP []uint16 // ports, on any address
 	DNS        bool     // port 53 of TCP, and of UDP where the kernel limits UDP
 

@@ -12,13 +12,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Rights of the five kinds of path rules. Making sockets, FIFOs, devices and
-// links, and moving files between folders, is in none of them.
+// Rights of the five kinds of path rules. Making sockets, FIFOs and devices is in
+// none of them, and linkMove comes only with Rules.Tree.
 const (
 	readFile  = landlock.AccessFSSet(ll.AccessFSReadFile)
 	readDir   = readFile | ll.AccessFSReadDir
 	writeFile = readFile | ll.AccessFSWriteFile | ll.AccessFSTruncate
 	writeDir  = readDir | writeFile | ll.AccessFSMakeReg | ll.AccessFSMakeDir | ll.AccessFSRemoveFile | ll.AccessFSRemoveDir
+	linkMove  = landlock.AccessFSSet(ll.AccessFSMakeSym | ll.AccessFSRefer)
 	execFile  = readFile | ll.AccessFSExecute
 	execDir   = readDir | execFile
 )
@@ -56,6 +57,10 @@ func restrict(r Rules) error {
 
 func (r Rules) build() ([]landlock.Rule, error) {
 	var rules []landlock.Rule
+	tree := writeDir
+	if r.Tree {
+		tree |= linkMove
+	}
 	for _, kind := range []struct {
 		paths     []string
 		file, dir landlock.AccessFSSet // zero where that type is refused
@@ -63,7 +68,7 @@ func (r Rules) build() ([]landlock.Rule, error) {
 		{r.ReadFiles, readFile, 0},
 		{r.ReadDirs, 0, readDir},
 		{r.WriteFiles, writeFile, 0},
-		{r.WriteDirs, 0, writeDir},
+		{r.WriteDirs, 0, tree},
 		{r.Exec, execFile, execDir},
 	} {
 		for _, path := range kind.paths {

@@ -64,8 +64,11 @@ func allowed(o Options, pid int) []group {
 		{o.Desktop, desktop()},
 		{o.List, listing()},
 		{o.Write, writing()},
+		{o.Tree, tree()},
+		{o.Modes, names("fchmodat", "utimensat")},
 		{o.Exec, programs()},
 		{o.Exec, programFiles()},
+		{o.Exec && o.Write, programWriting()},
 	} {
 		if extra.on {
 			groups = append(groups, extra.group)
@@ -153,3 +156,9 @@ func writing() group {
 // listing is reading folders, and openat2, which opens a path inside a folder
 // without following links. Landlock limits both.
 func listing() group { return names("getdents64", "openat2") }
+
+// tree is what a server of files needs beyond writing and listing. utimensat has
+// no path there, so it is about an open file.
+func tree() group {
+	return append(names("fstatfs", "linkat", "readlinkat", "symlinkat"), when("utimensat", is(1, 0)))
+}

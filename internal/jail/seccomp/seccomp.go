@@ -30,6 +30,11 @@ type Options struct {
 	List bool
 	// Write allows making, renaming and removing files and folders.
 	Write bool
+	// Tree allows making links and reading them, times of open files, and asking for
+	// free space.
+	Tree bool
+	// Modes allows setting modes and times by path.
+	Modes bool
 	// Exec allows other programs, processes, and what the C library's loader
 	// needs for them.
 	Exec bool

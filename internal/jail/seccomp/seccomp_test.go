@@ -74,6 +74,8 @@ func variants() map[string]Options {
 		"main":   {Internet: true, Terminal: true, Signal: []int{77, -77, -99}},
 		"helper": {List: true, Write: true},
 		"git":    {List: true, Exec: true},
+		"shares": {List: true, Write: true, Tree: true},
+		"modes":  {List: true, Write: true, Tree: true, Modes: true},
 		"desk":   {Exec: true, Desktop: true},
 		"all":    {Internet: true, Terminal: true, List: true, Write: true, Exec: true, Signal: []int{77}},
 	}

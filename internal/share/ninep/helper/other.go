@@ -1,0 +1,18 @@
+//go:build !linux
+
+package helper
+
+import (
+	"fmt"
+	"os"
+
+	"aibox/internal/share"
+)
+
+func start([]share.Folder, Options) (*Server, error) { return nil, errNotYet() }
+
+// Main is the server's side, which is not yet on this system.
+func Main([]string) int {
+	fmt.Fprintln(os.Stderr, errNotYet())
+	return 1
+}
