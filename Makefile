@@ -68,10 +68,15 @@ test-setup:
 build:
 	@CGO_ENABLED=0 go build -trimpath -o bin/aibox ./cmd/aibox
 
-## install: aibox into PREFIX/bin (~/.local/bin)
+## install: aibox, its manual pages and shell completion below PREFIX (~/.local)
 .PHONY: install
 install: build
 	@install -D -m 0755 bin/aibox $(PREFIX)/bin/aibox
+	@install -D -m 0644 -t $(PREFIX)/share/man/man1 docs/man/*.1
+	@set -e; completion() { mkdir -p "$$(dirname "$$2")"; bin/aibox completion $$1 >"$$2"; }; \
+	  completion bash $(PREFIX)/share/bash-completion/completions/aibox; \
+	  completion zsh $(PREFIX)/share/zsh/site-functions/_aibox; \
+	  completion fish $(PREFIX)/share/fish/vendor_completions.d/aibox.fish
 
 ## image: the guest's kernel and root disk, into ~/.aibox/image/dev
 .PHONY: image

@@ -4,7 +4,8 @@
 #
 # Root installs directly; an ordinary user through sudo, and where sudo is
 # missing the commands are printed. --check installs nothing and fails when
-# something is missing. --tests adds the desktops that the clipboard's tests use. --virtiofsd (or AIBOX_VIRTIOFSD) says where virtiofsd and
+# something is missing. --tests adds the desktops that the clipboard's tests use, and what
+# plays the user at a terminal. --virtiofsd (or AIBOX_VIRTIOFSD) says where virtiofsd and
 # its libraries go on a machine whose packages have none.
 set -euo pipefail
 
@@ -65,6 +66,8 @@ Xvfb xvfb
 xclip xclip
 sway sway
 wl-copy wl-clipboard
+tmux tmux
+less less
 END
 }
 

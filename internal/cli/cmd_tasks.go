@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -154,25 +155,24 @@ func (a *app) tasksTable(list []task.Entry, all bool) error {
 func (a *app) tasksShow() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "show ID [--json]",
+		Use:   "show [ID] [--json]",
 		Short: "Show what came back from a task, and how to fetch its commits",
-		Long: `Shows one task of the project in the current folder. The begin of its id is enough where it is
-the only one. What the VM said is marked as the VM's words.`,
-		Example:     "  aibox tasks show 1129-k3f",
+		Long: `Shows one task of the project in the current folder: the last one, or that of ID. The begin of
+an id is enough where it is the only one. What the VM said is marked as the VM's words.`,
+		Example:     "  aibox tasks show\n  aibox tasks show 1129-k3f",
 		Annotations: exits("the task was shown", fault.Failed, fault.Machine, fault.Refused),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
+			if len(args) > 1 {
 				return fault.New(fault.Usage, "aibox tasks list shows the ids", "name one task")
 			}
 			k, err := a.here()
 			if err != nil {
 				return err
 			}
-			t, err := k.TaskByID(args[0])
+			e, err := taskToShow(k, args)
 			if err != nil {
 				return err
 			}
-			e := task.Look(k, t)
 			if asJSON {
 				return a.writeJSON(inJSON(e))
 			}
@@ -182,6 +182,25 @@ the only one. What the VM said is marked as the VM's words.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// taskToShow is the task that is named, or the one that began last.
+func taskToShow(k project.Kept, args []string) (task.Entry, error) {
+	if len(args) > 0 {
+		t, err := k.TaskByID(args[0])
+		if err != nil {
+			return task.Entry{}, err
+		}
+		return task.Look(k, t), nil
+	}
+	list, err := task.List(k)
+	if err != nil {
+		return task.Entry{}, err
+	}
+	if len(list) == 0 {
+		return task.Entry{}, fault.New(fault.Failed, `aibox task "what to do" starts one`, "there is no task of this project yet")
+	}
+	return slices.MaxFunc(list, func(a, b task.Entry) int { return a.Begin.Compare(b.Begin) }), nil
 }
 
 func (a *app) show(e task.Entry) {
