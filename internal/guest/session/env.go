@@ -40,6 +40,7 @@ func own(boot wire.Boot) []string {
 		"GOMODCACHE=" + wire.GuestHome + "/.cache/go-mod",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 		"DISABLE_AUTOUPDATER=1",
+		"CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL=1", // it would be refused in each session, and told to the user
 	}
 	if boot.API {
 		list = append(list,
