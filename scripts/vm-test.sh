@@ -19,6 +19,7 @@ stage bin/aibox bin/vm.test "$AIBOX_IMAGE"
 stage_as test-image "$AIBOX_TEST_IMAGE"
 [ ! -d "${AIBOX_VIRTIOFSD:-/nonexistent}" ] || stage_as virtiofsd "$AIBOX_VIRTIOFSD"
 [ ! -d "${AIBOX_SSHD:-/nonexistent}" ] || stage_as sshd "$AIBOX_SSHD"
+stage README.md docs
 
 repository=$PWD
 cd "$STAGED"
