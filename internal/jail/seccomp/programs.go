@@ -23,6 +23,9 @@ func programFiles() group {
 	)
 }
 
+// programWriting is writing by the C library's names.
+func programWriting() group { return names("rename", "unlink") }
+
 // lethal is the calls that end the process: none has a use in aibox, and each
 // would be an attack on other processes, on the kernel, or a way out of a
 // confinement. Only the plain ways to start a program are off this list where
