@@ -58,9 +58,6 @@ func (b *box) startMachine(ctx context.Context) error {
 func (b *box) connect(ctx context.Context) error {
 	opts := link.Options{Handlers: b.services.Handlers(b.over), Log: b.log, HelloTimeout: b.o.BootTimeout}
 	b.files.Serve(opts.Handlers)
-	if b.o.Task != nil {
-		b.o.Task.serve(opts.Handlers)
-	}
 	type result struct {
 		link *link.Link
 		err  error
