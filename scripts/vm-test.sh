@@ -15,7 +15,8 @@ cd "$(dirname "$0")/.."
 run=${1:-.}
 go build -o bin/tally ./test/tally
 CGO_ENABLED=0 go test -c -tags vm -o bin/vm.test ./test/vm
-stage bin/aibox bin/vm.test "$AIBOX_IMAGE"
+CGO_ENABLED=0 go build -trimpath -o bin/fscase ./test/vm/fscase
+stage bin/aibox bin/vm.test bin/fscase "$AIBOX_IMAGE"
 stage_as test-image "$AIBOX_TEST_IMAGE"
 [ ! -d "${AIBOX_VIRTIOFSD:-/nonexistent}" ] || stage_as virtiofsd "$AIBOX_VIRTIOFSD"
 [ ! -d "${AIBOX_SSHD:-/nonexistent}" ] || stage_as sshd "$AIBOX_SSHD"
@@ -25,6 +26,6 @@ repository=$PWD
 cd "$STAGED"
 as_user env \
   AIBOX_BIN="$STAGED/aibox" AIBOX_IMAGE="$STAGED/$(basename "$AIBOX_IMAGE")" AIBOX_TEST_IMAGE="$STAGED/test-image" \
-  AIBOX_VIRTIOFSD="$STAGED/virtiofsd" AIBOX_SSHD="$STAGED/sshd" \
+  AIBOX_VIRTIOFSD="$STAGED/virtiofsd" AIBOX_SSHD="$STAGED/sshd" AIBOX_FSCASE="$STAGED/fscase" \
   "$STAGED/vm.test" -test.v=test2json -test.timeout 40m -test.run "$run" 2>&1 |
   go tool test2json -t -p test/vm | "$repository/bin/tally" ${TALLY:+--sum "$TALLY"}

@@ -24,6 +24,9 @@ import (
 // bootDeadline bounds a boot and one command under software emulation on a busy machine.
 const bootDeadline = 90 * time.Second
 
+// runDeadline bounds a whole run unless its box says otherwise.
+const runDeadline = 5 * time.Minute
+
 // box is a user of aibox: a home, a project folder, and the program.
 type box struct {
 	t       *testing.T
@@ -31,6 +34,7 @@ type box struct {
 	project string
 	image   string
 	env     []string
+	limit   time.Duration // of a run
 }
 
 // newBox makes a home with an empty project whose VM boots the test image.
@@ -38,7 +42,7 @@ func newBox(t *testing.T) *box {
 	t.Helper()
 	env := readEnvironment()
 	home := t.TempDir()
-	b := &box{t: t, home: home, project: filepath.Join(home, "src", "my-project"), image: env.testImage}
+	b := &box{t: t, home: home, project: filepath.Join(home, "src", "my-project"), image: env.testImage, limit: runDeadline}
 	if err := os.MkdirAll(b.project, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +150,7 @@ func (b *box) start(command string, change ...func(*run.Request)) *session {
 	if err := s.cmd.Start(); err != nil {
 		b.t.Fatal(err)
 	}
-	timer := time.AfterFunc(5*time.Minute, func() { _ = s.cmd.Process.Signal(syscall.SIGQUIT) })
+	timer := time.AfterFunc(b.limit, func() { _ = s.cmd.Process.Signal(syscall.SIGQUIT) })
 	b.t.Cleanup(func() {
 		timer.Stop()
 		_ = s.cmd.Process.Kill()

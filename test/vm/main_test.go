@@ -16,6 +16,7 @@ type environment struct {
 	image     string // folder of the product's image
 	testImage string // the same with a program that becomes root
 	virtiofsd string // virtiofsd's bundle, where the machine has no package
+	fscase    string // the program that asks a folder how it behaves
 }
 
 func readEnvironment() environment {
@@ -24,6 +25,7 @@ func readEnvironment() environment {
 		image:     os.Getenv("AIBOX_IMAGE"),
 		testImage: os.Getenv("AIBOX_TEST_IMAGE"),
 		virtiofsd: os.Getenv("AIBOX_VIRTIOFSD"),
+		fscase:    os.Getenv("AIBOX_FSCASE"),
 	}
 }
 
