@@ -55,6 +55,7 @@ bison bison
 bc bc
 xz xz-utils
 tar tar
+patch patch
 npm npm
 /usr/share/keyrings/debian-archive-keyring.gpg debian-archive-keyring
 /usr/include/libelf.h libelf-dev

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"aibox/image/cache"
 	"aibox/image/tool"
 	"aibox/internal/fault"
 
@@ -185,7 +186,14 @@ func TestKernelThatBreaksThePolicy(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	j := &job{Options: &Options{Root: checkout, Report: silent{}}, scratch: t.TempDir(), out: t.TempDir(),
+	root := t.TempDir() // the recipe without its patches, which that source cannot take
+	for _, name := range []string{wantedFile, forbiddenFile} {
+		to := filepath.Join(root, "image", name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), cache.Copy(filepath.Join(checkout, "image", name), to, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j := &job{Options: &Options{Root: root, Report: silent{}}, scratch: t.TempDir(), out: t.TempDir(),
 		results: map[string]string{stepSource: source}, tools: &tool.Runner{Log: log, OnLine: func() {}}}
 	packed := tool.Command{Dir: source, Args: []string{"tar", "--create", "--file", sourceArchive, "linux"}}
 	if err := j.tools.Run(t.Context(), packed); err != nil {
@@ -199,6 +207,18 @@ func TestKernelThatBreaksThePolicy(t *testing.T) {
 	}
 	if _, err := os.Stat(compiled); err == nil {
 		t.Error("a kernel that breaks the policy was compiled")
+	}
+
+	patches := filepath.Join(root, filepath.Dir("image/"+patchFiles))
+	if err := os.Mkdir(patches, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	const patch = "--- a/Makefile\n+++ b/Makefile\n@@ -1 +1 @@\n-one\n+two\n"
+	if err := os.WriteFile(filepath.Join(patches, "stale.patch"), []byte(patch), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := makeKernel(t.Context(), j); err == nil || !strings.Contains(err.Error(), "does not take stale.patch") {
+		t.Errorf("a patch that does not fit: %v", err)
 	}
 }
 

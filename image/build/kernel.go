@@ -32,11 +32,18 @@ const kernelLines = 1450
 const (
 	wantedFile    = "kernel/amd64.config"
 	forbiddenFile = "kernel/forbidden.config"
+	patchFiles    = "kernel/patches/*.patch"
 )
 
 func kernelInputs(_ context.Context, j *job, k *cache.Key) error {
 	k.Text(fmt.Sprint(j.pins.Epoch))
-	return errors.Join(k.File(j.file(wantedFile)), k.File(j.file(forbiddenFile)))
+	err := errors.Join(k.File(j.file(wantedFile)), k.File(j.file(forbiddenFile)))
+	patches, missing := j.patches()
+	err = errors.Join(err, missing)
+	for _, patch := range patches {
+		err = errors.Join(err, k.File(patch))
+	}
+	return err
 }
 
 // makeKernel compiles the kernel and refuses one whose final configuration
@@ -51,6 +58,9 @@ func makeKernel(ctx context.Context, j *job) error {
 		"tar", "--extract", "--file", archive, "--directory", j.scratch, "--strip-components=1"}}); err != nil {
 		return err
 	}
+	if err := j.patch(ctx); err != nil {
+		return err
+	}
 	if err := j.configure(ctx, policy); err != nil {
 		return err
 	}
@@ -62,6 +72,26 @@ func makeKernel(ctx context.Context, j *job) error {
 		os.Chmod(filepath.Join(j.out, kernelFile), 0o444),
 		os.Rename(filepath.Join(j.scratch, ".config"), filepath.Join(j.out, kernelConfig)),
 		cache.Copy(filepath.Join(j.results[stepSource], sourceVersion), filepath.Join(j.out, kernelVersion), 0o644))
+}
+
+// patches returns the paths of our changes to the kernel, in the order of their names.
+func (j *job) patches() ([]string, error) {
+	return filepath.Glob(j.file(patchFiles))
+}
+
+// patch puts our changes into the kernel's source.
+func (j *job) patch(ctx context.Context) error {
+	patches, err := j.patches()
+	if err != nil {
+		return err
+	}
+	for _, patch := range patches {
+		if err := j.tools.Run(ctx, tool.Command{Args: []string{"patch", "--strip=1", "--fuzz=0", "--forward", "--batch",
+			"--directory", j.scratch, "--input", patch}}); err != nil {
+			return fmt.Errorf("the kernel's source does not take %s: %w", filepath.Base(patch), err)
+		}
+	}
+	return nil
 }
 
 // configure puts the policy behind the kernel's tiny configuration, lets the
