@@ -24,10 +24,10 @@ func (k Kept) OpenHome() (*os.File, error) {
 	return f, nil
 }
 
-// OpenConsoleLog opens the console's log, empty, for writing.
+// OpenConsoleLog opens the console's log, empty, for writing and reading it back.
 func (k Kept) OpenConsoleLog() (*os.File, error) { return openLog(k.ConsoleLog()) }
 
-// OpenProxyLog opens the proxy's log, empty, for writing.
+// OpenProxyLog opens the proxy's log, as OpenConsoleLog does.
 func (k Kept) OpenProxyLog() (*os.File, error) { return openLog(k.ProxyLog()) }
 
 func openLog(path string) (*os.File, error) {
@@ -35,7 +35,7 @@ func openLog(path string) (*os.File, error) {
 		return nil, fault.New(fault.Refused, "move it away: mv "+fault.ShellQuote(path)+" "+fault.ShellQuote(path+".old"),
 			"the log %q must be a file, but is a %s", path, kindOf(info))
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC|openPlain, 0o600)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_TRUNC|openPlain, 0o600)
 	if err != nil {
 		return nil, keepError("write", path, err)
 	}

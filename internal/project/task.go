@@ -198,10 +198,10 @@ func (k Kept) RemoveTaskLeftovers(ctx context.Context, now time.Time) error {
 // CreateFile makes a new file in the task's folder, for the user alone.
 func (t Task) CreateFile(name string) (*os.File, error) { return createNew(t.File(name)) }
 
-// OpenConsoleLog opens the console's log, empty, for writing.
+// OpenConsoleLog opens the console's log, empty, for writing and reading it back.
 func (t Task) OpenConsoleLog() (*os.File, error) { return openLog(t.ConsoleLog()) }
 
-// OpenProxyLog opens the proxy's log, empty, for writing.
+// OpenProxyLog opens the proxy's log, as OpenConsoleLog does.
 func (t Task) OpenProxyLog() (*os.File, error) { return openLog(t.ProxyLog()) }
 
 // OpenDisk makes the task's state disk and takes its name away again, so that

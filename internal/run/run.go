@@ -91,9 +91,9 @@ func (b *box) start(ctx context.Context) error {
 	}{
 		{phases.Files, b.startFiles},
 		{phases.Machine, b.startMachine},
+		{phases.Confine, b.confine}, // before the first byte of the VM is read
 		{phases.Kernel, b.connect},
 		{phases.Guest, b.boot},
-		{phases.Confine, b.confine},
 	} {
 		if err := step.do(ctx); err != nil {
 			return err

@@ -31,7 +31,7 @@ func (b *box) unbooted(err error, ended bool) error {
 	}
 	log := b.p.logs.ConsoleLog()
 	b.machine.Kill() // so that the console is complete
-	line := lastLine(log)
+	line := lastLine(b.p.console)
 	if line == "" {
 		return fault.New(fault.Failed, hint, "%w, and its console is empty", err)
 	}
@@ -40,12 +40,7 @@ func (b *box) unbooted(err error, ended bool) error {
 
 // lastLine returns the last line with text of a log that the VM fills, printable,
 // or "".
-func lastLine(path string) string {
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
+func lastLine(f *os.File) string {
 	end, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
 		return ""
