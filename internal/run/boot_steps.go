@@ -110,6 +110,7 @@ func (b *box) boot(ctx context.Context) error {
 	}
 	select {
 	case conn := <-b.services.Control:
+		b.login = b.startLogin(context.WithoutCancel(ctx)) // it ends with the link
 		message := bootMessage(b.p.settings, b.p.resolved, b.p.identity, b.keys, b.o.ExtraEnv, time.Now())
 		message.NineP = b.files.NineP()
 		if b.p.logins != nil {

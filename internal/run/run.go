@@ -34,6 +34,7 @@ type box struct {
 	link     *link.Link
 	control  *control.Control
 	keys     *terminal.Keys
+	login    func(context.Context) (*terminal.Client, error) // see startLogin
 	times    *phases.Clock
 	notes    *notes.Notes
 	log      *slog.Logger

@@ -21,21 +21,47 @@ func (b *box) session(ctx context.Context, command string) (int, error) {
 	ctx, stop := b.untilBroken(ctx)
 	defer stop()
 	opened := time.Now()
-	conn, err := b.link.Open(ctx, wire.ServiceSSH)
+	client, err := b.login(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("open the session: %w", err)
+		return 0, err
 	}
 	first := sync.OnceFunc(func() { b.times.Mark(phases.Session) })
 	o := terminal.Options{
-		Keys: b.keys, Command: command, PTY: b.o.Terminal, Env: sessionEnv(os.LookupEnv),
+		Command: command, PTY: b.o.Terminal, Env: sessionEnv(os.LookupEnv),
 		OnInput: b.services.Keys(),
 		Stdin:   b.o.Stdin, Stdout: watched{b.o.Stdout, first}, Stderr: watched{b.o.sessionStderr(), first},
 	}
-	exit, err := terminal.Run(ctx, conn, o)
+	exit, err := client.Run(ctx, o)
 	if err == nil && b.o.Terminal && !b.o.Shell {
 		b.offerResume(ctx, time.Since(opened))
 	}
 	return exit, err
+}
+
+// startLogin logs in while init still boots; login waits for it.
+func (b *box) startLogin(ctx context.Context) (login func(context.Context) (*terminal.Client, error)) {
+	type result struct {
+		client *terminal.Client
+		err    error
+	}
+	got := make(chan result, 1)
+	go func() {
+		conn, err := b.link.Open(ctx, wire.ServiceSSH)
+		if err != nil {
+			got <- result{nil, fmt.Errorf("open the session: %w", err)}
+			return
+		}
+		client, err := terminal.Login(ctx, conn, b.keys)
+		got <- result{client, err}
+	}()
+	return func(ctx context.Context) (*terminal.Client, error) {
+		select {
+		case r := <-got:
+			return r.client, r.err
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
 }
 
 // untilBroken returns a context that also ends when the machine or its file
@@ -101,7 +127,7 @@ func (b *box) offerResume(ctx context.Context, took time.Duration) {
 		return
 	}
 	out := &capped{max: 200}
-	exit, err := terminal.Run(ctx, conn, terminal.Options{Keys: b.keys, Command: lastSession(took), Stdout: out})
+	exit, err := terminal.Run(ctx, conn, b.keys, terminal.Options{Command: lastSession(took), Stdout: out})
 	if id := parseLastSession(out.String()); err == nil && exit == 0 && id != "" {
 		fmt.Fprintln(b.o.Stderr, "aibox: to continue this session: aibox run --resume "+id)
 	}

@@ -95,7 +95,7 @@ func (l lying) outcome(t *testing.T, out io.Writer) outcome {
 	}
 	host, guest := sockets(t)
 	go l.serve(guest, keys)
-	code, err := terminal.Run(t.Context(), host, terminal.Options{Keys: keys, Command: "true", Stdout: out, Env: map[string]string{"TERM": "xterm"}})
+	code, err := terminal.Run(t.Context(), host, keys, terminal.Options{Command: "true", Stdout: out, Env: map[string]string{"TERM": "xterm"}})
 	return outcome{code, err}
 }
 

@@ -62,12 +62,13 @@ func standIn() error {
 		return errors.New("no case of this test")
 	}
 	server, err := guestsession.New(guestsession.Options{
-		HostKey: m.Boot.SSHHostKey, ClientKey: m.Boot.SSHClientKey, Launcher: hostile,
+		HostKey: m.Boot.SSHHostKey, ClientKey: m.Boot.SSHClientKey,
 		Environment: func(client []string) []string { return client },
 	})
 	if err != nil {
 		return err
 	}
+	server.Open(hostile)
 	if err := wire.WriteMessage(control, wire.ToHost{Ready: &wire.Ready{}}, wire.MaxToHost); err != nil {
 		return err
 	}

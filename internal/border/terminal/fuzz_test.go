@@ -38,7 +38,7 @@ func FuzzHandshake(f *testing.F) {
 			_, _ = server.Write(b)
 			_ = server.Close()
 		}()
-		code, err := Run(context.Background(), client, Options{Keys: keys})
+		code, err := Run(context.Background(), client, keys, Options{})
 		if code != -1 || !errors.Is(err, ErrSetup) || strings.ContainsAny(err.Error(), "\x1b\r\n") {
 			t.Errorf("Run = %d, %q", code, err)
 		}

@@ -27,7 +27,7 @@ func TestServerThatOpensChannels(t *testing.T) {
 			}
 		}
 	})
-	if code, err := Run(t.Context(), conn, Options{Keys: keys}); code != -1 || !errors.Is(err, ErrLost) {
+	if code, err := Run(t.Context(), conn, keys, Options{}); code != -1 || !errors.Is(err, ErrLost) {
 		t.Errorf("Run = %d, %v", code, err)
 	}
 }
@@ -46,7 +46,7 @@ func TestServerThatAsksGlobally(t *testing.T) {
 			}
 		}
 	})
-	if code, err := Run(t.Context(), conn, Options{Keys: keys}); code != -1 || !errors.Is(err, ErrLost) {
+	if code, err := Run(t.Context(), conn, keys, Options{}); code != -1 || !errors.Is(err, ErrLost) {
 		t.Errorf("Run = %d, %v", code, err)
 	}
 }
@@ -60,7 +60,7 @@ func TestServerThatFloodsRequests(t *testing.T) {
 			}
 		}
 	})
-	if code, err := Run(t.Context(), conn, Options{Keys: keys}); code != -1 || !errors.Is(err, ErrLost) {
+	if code, err := Run(t.Context(), conn, keys, Options{}); code != -1 || !errors.Is(err, ErrLost) {
 		t.Errorf("Run = %d, %v", code, err)
 	}
 }
@@ -71,7 +71,7 @@ func TestServerThatChangesTheExitCode(t *testing.T) {
 		_, _ = s.channel.SendRequest("exit-status", false, ssh.Marshal(exitStatus{3}))
 		s.exit(0)
 	})
-	if code, err := Run(t.Context(), conn, Options{Keys: keys}); code != 3 || err != nil {
+	if code, err := Run(t.Context(), conn, keys, Options{}); code != 3 || err != nil {
 		t.Errorf("Run = %d, %v, want the first code", code, err)
 	}
 }
@@ -83,7 +83,7 @@ func TestServerThatNeverCloses(t *testing.T) {
 		_, _ = s.channel.SendRequest("exit-status", false, ssh.Marshal(exitStatus{4}))
 	})
 	start := time.Now()
-	if code, err := Run(t.Context(), conn, Options{Keys: keys}); code != 4 || err != nil {
+	if code, err := Run(t.Context(), conn, keys, Options{}); code != 4 || err != nil {
 		t.Errorf("Run = %d, %v", code, err)
 	}
 	if took := time.Since(start); took < CloseGrace/2 || took > patience {
@@ -98,7 +98,7 @@ func TestServerThatRefuses(t *testing.T) {
 				_ = r.Reply(r.Type != refused, nil)
 			}
 		})
-		code, err := Run(t.Context(), conn, Options{Keys: keys, Command: "c", Env: map[string]string{"A": "b"}})
+		code, err := Run(t.Context(), conn, keys, Options{Command: "c", Env: map[string]string{"A": "b"}})
 		if code != -1 || !errors.Is(err, ErrSetup) {
 			t.Errorf("%s: Run = %d, %v", refused, code, err)
 		}
@@ -150,7 +150,7 @@ func TestTerminalThatTakesNothing(t *testing.T) {
 		cancel()
 	}()
 	start := time.Now()
-	code, err := Run(ctx, conn, Options{Keys: keys, Stdout: out})
+	code, err := Run(ctx, conn, keys, Options{Stdout: out})
 	if code != -1 || !errors.Is(err, context.Canceled) {
 		t.Errorf("Run = %d, %v", code, err)
 	}

@@ -104,8 +104,8 @@ func (s *screen) checkRestored(t *testing.T) {
 	}
 }
 
-func (s *screen) options(keys *Keys) Options {
-	return Options{Keys: keys, PTY: true, Stdin: s.tty, Stdout: s.tty, Env: map[string]string{"TERM": "xterm-256color"}}
+func (s *screen) options() Options {
+	return Options{PTY: true, Stdin: s.tty, Stdout: s.tty, Env: map[string]string{"TERM": "xterm-256color"}}
 }
 
 func TestPTYSession(t *testing.T) {
@@ -140,9 +140,9 @@ func TestPTYSession(t *testing.T) {
 		s.resize(t, 90, 20)
 		_ = syscall.Kill(os.Getpid(), syscall.SIGWINCH)
 	}()
-	o := s.options(keys)
+	o := s.options()
 	o.OnInput = func(b []byte) { keysSeen.Write(b) }
-	code, err := Run(t.Context(), conn, o)
+	code, err := Run(t.Context(), conn, keys, o)
 	if code != 7 || err != nil {
 		t.Errorf("Run = %d, %v", code, err)
 	}
@@ -179,7 +179,7 @@ func TestPTYIsRestored(t *testing.T) {
 				s.await(t, "draw")
 				c.end(v)
 			})
-			o := s.options(keys)
+			o := s.options()
 			if c.panic {
 				o.OnInput = func([]byte) { panic("bug") }
 				go func() {
@@ -187,7 +187,7 @@ func TestPTYIsRestored(t *testing.T) {
 					_, _ = s.user.WriteString("k")
 				}()
 			}
-			_, err := Run(t.Context(), conn, o)
+			_, err := Run(t.Context(), conn, keys, o)
 			if c.panic == (err == nil || !strings.Contains(err.Error(), "bug")) || !c.panic && !errors.Is(err, c.want) {
 				t.Errorf("Run: %v", err)
 			}
@@ -204,7 +204,7 @@ func TestPTYWithAStuckTerminal(t *testing.T) {
 		v.begin(t)
 		_, _ = v.channel.Write([]byte("\x1b[?2004hx"))
 	})
-	o := s.options(keys)
+	o := s.options()
 	out := newStuck()
 	defer close(out.never)
 	o.Stdout = out
@@ -213,7 +213,7 @@ func TestPTYWithAStuckTerminal(t *testing.T) {
 		_ = conn.Close()
 	}()
 	start := time.Now()
-	if _, err := Run(t.Context(), conn, o); err == nil {
+	if _, err := Run(t.Context(), conn, keys, o); err == nil {
 		t.Error("Run succeeded")
 	}
 	if took := time.Since(start); took > patience {
@@ -229,7 +229,7 @@ func TestKeysAfterTheSession(t *testing.T) {
 		v.begin(t)
 		v.exit(0)
 	})
-	if _, err := Run(t.Context(), conn, s.options(keys)); err != nil {
+	if _, err := Run(t.Context(), conn, keys, s.options()); err != nil {
 		t.Fatal(err)
 	}
 	_, _ = s.user.WriteString("for the shell\n")

@@ -23,7 +23,6 @@ var ErrSetup = errors.New("the VM started no session")
 
 // Options say what to run and on what.
 type Options struct {
-	Keys *Keys
 	// Command goes to the user's shell in the VM; empty means a login shell.
 	Command string
 	// Env is set in the session. TERM belongs into it for a PTY.
@@ -43,40 +42,87 @@ type Options struct {
 	OnInput func([]byte)
 }
 
-// Run runs one session over conn, which it closes. The result is the command's
+// Client is logged in and runs one session.
+type Client struct {
+	conn  *gate
+	ssh   ssh.Conn
+	setup time.Duration
+}
+
+// Login does the handshake and the login over conn within SetupTimeout. It
+// closes conn if it fails; Run and Close do else. Errors wrap ErrSetup, or the
+// cause of ctx's end.
+func Login(ctx context.Context, conn net.Conn, keys *Keys) (*Client, error) {
+	return loginWithin(ctx, conn, keys, SetupTimeout)
+}
+
+func loginWithin(ctx context.Context, conn net.Conn, keys *Keys, setup time.Duration) (*Client, error) {
+	c := &Client{conn: newGate(conn), setup: setup}
+	stop := context.AfterFunc(ctx, func() { _ = c.conn.Close() })
+	defer stop()
+	timer := time.AfterFunc(setup, func() { _ = c.conn.Close() })
+	defer timer.Stop()
+	var err error
+	if c.ssh, err = login(c.conn, keys); err != nil {
+		_ = c.conn.Close()
+		return nil, causeOf(ctx, setupError(err, timer))
+	}
+	return c, nil
+}
+
+// Close ends a client that is not run.
+func (c *Client) Close() error { return c.conn.Close() }
+
+// Run runs one session and closes the connection. The result is the command's
 // exit code, or 128+N when signal N ended it. Errors wrap ErrSetup, ErrLost, or
 // the cause of ctx's end; the exit code is -1 beside one. The terminal is
 // restored before Run returns, whatever happened.
-func Run(ctx context.Context, conn net.Conn, o Options) (int, error) {
-	s := &session{Options: o, conn: newGate(conn), setup: SetupTimeout}
+func (c *Client) Run(ctx context.Context, o Options) (int, error) {
+	s := &session{Options: o, Client: c}
 	defer s.conn.Close()
 	stop := context.AfterFunc(ctx, func() { _ = s.conn.Close() })
 	defer stop()
 	code, err := s.run(ctx)
 	if err != nil {
-		if ctx.Err() != nil {
-			err = fmt.Errorf("session in the VM: %w", context.Cause(ctx))
-		}
-		return -1, err
+		return -1, causeOf(ctx, err)
 	}
 	return code, nil
+}
+
+// Run logs in over conn and runs one session; see Login and Client.Run.
+func Run(ctx context.Context, conn net.Conn, keys *Keys, o Options) (int, error) {
+	if err := checkTerminal(o); err != nil {
+		_ = conn.Close()
+		return -1, err
+	}
+	c, err := Login(ctx, conn, keys)
+	if err != nil {
+		return -1, err
+	}
+	return c.Run(ctx, o)
+}
+
+// causeOf says why ctx ended, if it did, in place of what came of it.
+func causeOf(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("session in the VM: %w", context.Cause(ctx))
+	}
+	return err
 }
 
 // session is one Run.
 type session struct {
 	Options
-	conn    *gate
-	client  ssh.Conn
+	*Client
 	channel ssh.Channel
 	exit    *exit
 	tty     *tty.Terminal // nil without PTY
 	asked   tty.Size      // of the PTY at its start
-	setup   time.Duration
-	good    bool // the session ended as it should; false after a panic too
+	good    bool          // the session ended as it should; false after a panic too
 }
 
 func (s *session) run(ctx context.Context) (code int, err error) {
-	if err := s.checkTerminal(); err != nil {
+	if err := checkTerminal(s.Options); err != nil {
 		return 0, err
 	}
 	timer := time.AfterFunc(s.setup, func() { _ = s.conn.Close() })
@@ -102,14 +148,14 @@ func (s *session) run(ctx context.Context) (code int, err error) {
 }
 
 // checkTerminal refuses a PTY without a terminal before anything is sent.
-func (s *session) checkTerminal() error {
-	if !s.PTY {
+func checkTerminal(o Options) error {
+	if !o.PTY {
 		return nil
 	}
-	if f, ok := s.Stdin.(*os.File); !ok || !tty.IsTerminal(f) {
+	if f, ok := o.Stdin.(*os.File); !ok || !tty.IsTerminal(f) {
 		return fmt.Errorf("%w: the input is not a terminal", ErrSetup)
 	}
-	if s.Stdout == nil {
+	if o.Stdout == nil {
 		return fmt.Errorf("%w: no output for the terminal", ErrSetup)
 	}
 	return nil
@@ -122,14 +168,9 @@ func setupError(err error, timer *time.Timer) error {
 	return fmt.Errorf("%w: %w", ErrSetup, plainError{err})
 }
 
-// open logs in and opens the channel.
+// open opens the session's channel.
 func (s *session) open() error {
-	client, err := login(s.conn, s.Keys)
-	if err != nil {
-		return err
-	}
-	s.client = client
-	channel, requests, err := client.OpenChannel("session", nil)
+	channel, requests, err := s.ssh.OpenChannel("session", nil)
 	if err != nil {
 		return fmt.Errorf("open the session's channel: %w", err)
 	}

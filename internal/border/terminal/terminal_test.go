@@ -30,8 +30,8 @@ func TestCommand(t *testing.T) {
 		s.exit(7)
 	})
 	var stdout, stderr bytes.Buffer
-	code, err := Run(t.Context(), conn, Options{
-		Keys: keys, Command: "do it", Env: map[string]string{"A": "1", "B": "x y"},
+	code, err := Run(t.Context(), conn, keys, Options{
+		Command: "do it", Env: map[string]string{"A": "1", "B": "x y"},
 		Stdin: strings.NewReader("input"), Stdout: &stdout, Stderr: &stderr,
 	})
 	if code != 7 || err != nil || stdout.String() != "INPUT" || stderr.String() != "err" {
@@ -49,7 +49,7 @@ func TestShellWithoutInput(t *testing.T) {
 		}
 		s.exit(0)
 	})
-	if code, err := Run(t.Context(), conn, Options{Keys: keys}); code != 0 || err != nil {
+	if code, err := Run(t.Context(), conn, keys, Options{}); code != 0 || err != nil {
 		t.Errorf("Run = %d, %v", code, err)
 	}
 }
@@ -62,7 +62,7 @@ func TestMuchOutputArrivesWhole(t *testing.T) {
 		s.exit(0)
 	})
 	var got bytes.Buffer
-	code, err := Run(t.Context(), conn, Options{Keys: keys, Stdout: &got})
+	code, err := Run(t.Context(), conn, keys, Options{Stdout: &got})
 	if code != 0 || err != nil || !bytes.Equal(got.Bytes(), want) {
 		t.Errorf("Run = %d, %v, %d bytes of %d", code, err, got.Len(), len(want))
 	}
@@ -101,7 +101,7 @@ func TestLostConnection(t *testing.T) {
 		_ = s.conn.Close()
 	})
 	var got bytes.Buffer
-	code, err := Run(t.Context(), conn, Options{Keys: keys, Stdout: &got})
+	code, err := Run(t.Context(), conn, keys, Options{Stdout: &got})
 	if code != -1 || !errors.Is(err, ErrLost) || got.String() != "last words" {
 		t.Errorf("Run = %d, %v, %q", code, err, &got)
 	}
@@ -114,7 +114,7 @@ func TestCancel(t *testing.T) {
 		s.begin(t)
 		cancel(why)
 	})
-	if code, err := Run(ctx, conn, Options{Keys: keys}); code != -1 || !errors.Is(err, why) {
+	if code, err := Run(ctx, conn, keys, Options{}); code != -1 || !errors.Is(err, why) {
 		t.Errorf("Run = %d, %v", code, err)
 	}
 }
@@ -127,7 +127,7 @@ func TestWrongHostKey(t *testing.T) {
 	}
 	mixed := *keys
 	mixed.host = other.host
-	if code, err := Run(t.Context(), conn, Options{Keys: &mixed}); code != -1 || !errors.Is(err, ErrSetup) {
+	if code, err := Run(t.Context(), conn, &mixed, Options{}); code != -1 || !errors.Is(err, ErrSetup) {
 		t.Errorf("Run = %d, %v", code, err)
 	}
 }
@@ -151,7 +151,7 @@ func TestKeysAreNew(t *testing.T) {
 
 func TestPTYNeedsATerminal(t *testing.T) {
 	client, _ := sockets(t)
-	code, err := Run(t.Context(), client, Options{PTY: true, Stdin: strings.NewReader("")})
+	code, err := Run(t.Context(), client, nil, Options{PTY: true, Stdin: strings.NewReader("")})
 	if code != -1 || !errors.Is(err, ErrSetup) {
 		t.Errorf("Run = %d, %v", code, err)
 	}
@@ -165,7 +165,7 @@ func TestOutputThatFails(t *testing.T) {
 	})
 	r, w := io.Pipe()
 	_ = r.Close()
-	if code, err := Run(t.Context(), conn, Options{Keys: keys, Stdout: w}); code != -1 || !errors.Is(err, io.ErrClosedPipe) {
+	if code, err := Run(t.Context(), conn, keys, Options{Stdout: w}); code != -1 || !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("Run = %d, %v", code, err)
 	}
 }
@@ -177,8 +177,7 @@ func TestSilentServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	go func() { _, _ = io.Copy(io.Discard, server) }()
-	s := &session{Options: Options{Keys: keys}, conn: newGate(client), setup: 20 * time.Millisecond}
-	if _, err := s.run(t.Context()); !errors.Is(err, ErrSetup) || !strings.Contains(err.Error(), "too long") {
+	if _, err := loginWithin(t.Context(), client, keys, 20*time.Millisecond); !errors.Is(err, ErrSetup) || !strings.Contains(err.Error(), "too long") {
 		t.Errorf("run: %v", err)
 	}
 }
@@ -202,7 +201,7 @@ func TestServerThatLies(t *testing.T) {
 				_ = server.(*net.UnixConn).CloseWrite()
 				_, _ = io.Copy(io.Discard, server)
 			}()
-			code, err := Run(t.Context(), client, Options{Keys: keys})
+			code, err := Run(t.Context(), client, keys, Options{})
 			if code != -1 || !errors.Is(err, ErrSetup) || strings.ContainsAny(err.Error(), "\x1b\n") || len(err.Error()) > 2*maxErrorText {
 				t.Errorf("Run = %d, %q", code, err)
 			}

@@ -11,21 +11,21 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"aibox/internal/guest/disk"
 	"aibox/internal/guest/names"
 	"aibox/internal/wire"
 )
 
 const userMount = unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV
 
+// attachState waits for the state disk.
 func (m *machine) attachState() error {
 	if !m.boot.StateDisk {
 		return nil
 	}
-	if err := makePrivate(names.State); err != nil {
-		return err
+	if m.attached == nil {
+		return errors.New("there is none")
 	}
-	_, err := disk.Attach(names.StateDevice, names.State, m.reaper.Output, m.note)
+	err := <-m.attached
 	m.state = err == nil
 	return err
 }

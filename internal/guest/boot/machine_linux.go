@@ -3,6 +3,7 @@ package boot
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	"aibox/internal/guest/cgroup"
 	"aibox/internal/guest/clip"
+	"aibox/internal/guest/disk"
 	"aibox/internal/guest/link"
 	"aibox/internal/guest/names"
 	"aibox/internal/guest/reap"
@@ -31,13 +33,15 @@ type machine struct {
 	reaper  *reap.Reaper
 	groups  *cgroup.Tree
 
+	attached <-chan error // the end of attaching the state disk; nil without a disk
 	received <-chan error // the end of connect, which sets the next three
 	link     *link.Link
 	control  *mux.Stream
 	boot     wire.Boot
 
-	relay *relay.Relay
-	ssh   *session.Server
+	relay  *relay.Relay
+	ssh    *session.Server
+	broken <-chan error // the end of the link
 
 	mounted []string // what was mounted from outside, in order
 	state   bool     // the state disk is mounted
@@ -57,12 +61,14 @@ func (m *machine) steps() []step {
 		{"root", switchRoot, true},
 		{"kernel file systems", m.mountKernel, true},
 		{"devices", prepareDevices, true},
+		{"disks", m.startDisk, true},
 		{"link", m.startLink, true},
 		{"control groups", m.divide, true},
 		{"kernel settings", setKernel, false},
 		{"loopback", raiseLoopback, true},
 
 		{"boot message", m.awaitBoot, true},
+		{"session server", m.startSessions, true},
 
 		{"clock", m.setClock, false},
 		{"host name", m.setHostname, true},
@@ -75,7 +81,7 @@ func (m *machine) steps() []step {
 		{"claude code", m.answerClaude, false},
 		{"clipboard programs", m.addClipboard, false},
 		{"forwarders", m.forward, true},
-		{"session server", m.prepareSessions, true},
+		{"sessions", m.openSessions, true},
 		{"read-only root", closeRoot, true},
 	}
 }
@@ -130,6 +136,25 @@ func (m *machine) connect() error {
 	return nil
 }
 
+// startDisk attaches the state disk beside the steps that do not need it.
+func (m *machine) startDisk() error {
+	if _, err := os.Lstat(names.StateDevice); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := makePrivate(names.State); err != nil {
+		return err
+	}
+	attached := make(chan error, 1)
+	go func() {
+		attached <- safely(func() error {
+			_, err := disk.Attach(names.StateDevice, names.State, m.reaper.Output, m.note)
+			return err
+		})
+	}()
+	m.attached = attached
+	return nil
+}
+
 func (m *machine) divide() error {
 	var err error
 	m.groups, err = cgroup.Setup("/sys/fs/cgroup", cgroup.LimitsFor(m.memory))
@@ -154,7 +179,30 @@ func (m *machine) addClipboard() error {
 	return errors.Join(failed...)
 }
 
-func (m *machine) prepareSessions() error {
+// startSessions lets the host log in beside the steps that come. Its sessions
+// wait for openSessions.
+func (m *machine) startSessions() error {
+	var err error
+	m.ssh, err = session.New(session.Options{
+		HostKey:     m.boot.SSHHostKey,
+		ClientKey:   m.boot.SSHClientKey,
+		Environment: func(client []string) []string { return session.Environment(m.boot, client) },
+	})
+	if err != nil {
+		return err
+	}
+	broken := make(chan error, 1)
+	go func() {
+		broken <- safely(func() error {
+			m.link.Serve(m.services())
+			return errors.New("the host closed it")
+		})
+	}()
+	m.broken = broken
+	return nil
+}
+
+func (m *machine) openSessions() error {
 	user, err := session.NewUser(m.reaper, m.groups, m.boot.UID, m.boot.GID, isTestImage())
 	if err != nil {
 		return err
@@ -163,13 +211,8 @@ func (m *machine) prepareSessions() error {
 	if err != nil {
 		return err
 	}
-	m.ssh, err = session.New(session.Options{
-		HostKey:     m.boot.SSHHostKey,
-		ClientKey:   m.boot.SSHClientKey,
-		Environment: func(client []string) []string { return session.Environment(m.boot, client) },
-		Launcher:    launcher,
-	})
-	return err
+	m.ssh.Open(launcher)
+	return nil
 }
 
 // launcher is who starts the sessions' commands: the user's shell, or in a

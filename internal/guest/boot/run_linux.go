@@ -52,13 +52,7 @@ func (m *machine) giveUp(f *failure) {
 // asks for the end. Anything else that ends it is a failure.
 func (m *machine) serve(took []wire.Step) *failure {
 	ended := make(chan *failure, 2)
-	go func() {
-		err := safely(func() error {
-			m.link.Serve(m.services())
-			return errors.New("the host closed it")
-		})
-		ended <- &failure{"link", err}
-	}()
+	go func() { ended <- &failure{"link", <-m.broken} }()
 	go func() {
 		var f *failure
 		err := safely(func() error {

@@ -40,7 +40,8 @@ type Process interface {
 // process runs beside them.
 type channel struct {
 	ssh.Channel
-	opts Options
+	opts     Options
+	launcher Launcher
 
 	env      []string
 	terminal *Terminal
@@ -128,7 +129,7 @@ func (c *channel) launchOnTerminal(line string) (func(), error) {
 	}
 	defer slave.Close()
 	env := append([]string{"TERM=" + c.terminal.Name}, c.env...)
-	c.process, err = c.opts.Launcher.Launch(Command{
+	c.process, err = c.launcher.Launch(Command{
 		Line: line, Env: c.opts.Environment(env), Terminal: true,
 		Stdio: [3]*os.File{slave, slave, slave},
 	})
@@ -150,7 +151,7 @@ func (c *channel) launchOnPipes(line string) (func(), error) {
 		return nil, err
 	}
 	defer p.closeChild()
-	c.process, err = c.opts.Launcher.Launch(Command{
+	c.process, err = c.launcher.Launch(Command{
 		Line: line, Env: c.opts.Environment(c.env), Stdio: p.child,
 	})
 	if err != nil {

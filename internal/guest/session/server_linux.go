@@ -17,17 +17,19 @@ type Options struct {
 	HostKey, ClientKey string
 	// Environment returns a session's environment from what its client set.
 	Environment func(client []string) []string
-	Launcher    Launcher
 }
 
 // Server serves SSH connections.
 type Server struct {
-	opts   Options
-	config *ssh.ServerConfig
-	conns  chan struct{}
+	opts     Options
+	config   *ssh.ServerConfig
+	conns    chan struct{}
+	launcher Launcher      // valid once open is closed
+	open     chan struct{} // see Open
 }
 
-// New checks the keys and returns a server.
+// New checks the keys and returns a server. Its clients can log in, and their
+// sessions wait for Open.
 func New(opts Options) (*Server, error) {
 	host, err := ssh.ParsePrivateKey([]byte(opts.HostKey))
 	if err != nil {
@@ -48,7 +50,13 @@ func New(opts Options) (*Server, error) {
 		},
 	}
 	config.AddHostKey(host)
-	return &Server{opts: opts, config: config, conns: make(chan struct{}, maxConns)}, nil
+	return &Server{opts: opts, config: config, conns: make(chan struct{}, maxConns), open: make(chan struct{})}, nil
+}
+
+// Open lets sessions start their commands by the launcher. It is called once.
+func (s *Server) Open(launcher Launcher) {
+	s.launcher = launcher
+	close(s.open)
 }
 
 // Serve serves one connection to its end. One connection too many is closed.
@@ -90,12 +98,13 @@ func (s *Server) Serve(conn net.Conn) {
 
 // session accepts a channel and serves its requests until it is closed.
 func (s *Server) session(c ssh.NewChannel) {
+	<-s.open
 	ch, requests, err := c.Accept()
 	if err != nil {
 		return
 	}
 	defer ch.Close()
-	channel := &channel{Channel: ch, opts: s.opts}
+	channel := &channel{Channel: ch, opts: s.opts, launcher: s.launcher}
 	for r := range requests {
 		channel.handle(r)
 	}

@@ -122,6 +122,14 @@ func pair(t *testing.T) (net.Conn, net.Conn) {
 // start serves one connection and returns what a client needs for it.
 func start(t *testing.T, l *local) (net.Conn, *ssh.ClientConfig) {
 	t.Helper()
+	s, conn, config := startClosed(t)
+	s.Open(l)
+	return conn, config
+}
+
+// startClosed is start with a server that is not open yet.
+func startClosed(t *testing.T) (*Server, net.Conn, *ssh.ClientConfig) {
+	t.Helper()
 	hostPEM, host := newKey(t)
 	_, client := newKey(t)
 	s, err := New(Options{
@@ -130,7 +138,6 @@ func start(t *testing.T, l *local) (net.Conn, *ssh.ClientConfig) {
 		Environment: func(client []string) []string {
 			return append([]string{"PATH=/usr/bin:/bin", "FROM=init"}, client...)
 		},
-		Launcher: l,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +156,7 @@ func start(t *testing.T, l *local) (net.Conn, *ssh.ClientConfig) {
 			t.Error("Serve did not return")
 		}
 	})
-	return a, &ssh.ClientConfig{
+	return s, a, &ssh.ClientConfig{
 		User:            "user",
 		Auth:            []ssh.AuthMethod{ssh.PublicKeys(client)},
 		HostKeyCallback: ssh.FixedHostKey(host.PublicKey()),
@@ -174,6 +181,22 @@ func session(t *testing.T, c *ssh.Client) *ssh.Session {
 	}
 	t.Cleanup(func() { s.Close() })
 	return s
+}
+
+func TestSessionsWaitForTheLauncher(t *testing.T) {
+	s, conn, config := startClosed(t)
+	c, channels, requests, err := ssh.NewClientConn(conn, "vm", config)
+	if err != nil {
+		t.Fatalf("log in before the server is open: %v", err)
+	}
+	go func() {
+		// The answer shows that the server reads, and the channel's request comes first.
+		_, _, _ = c.SendRequest("unknown", true, nil)
+		s.Open(&local{})
+	}()
+	if err := session(t, ssh.NewClient(c, channels, requests)).Run("true"); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestOnlyTheOneKeyLogsIn(t *testing.T) {

@@ -74,6 +74,7 @@ func TestSettings(t *testing.T) {
 // not see otherwise, and nothing with an error.
 func FuzzParse(f *testing.F) {
 	f.Add("GET", "/h.test/me/app.git/info/refs?service=git-upload-pack")
+	f.Add("GET", "/h.test/me/app.git/info/refs?git-upload-pack")
 	f.Add("POST", "/h.test/me/app/git-receive-pack")
 	f.Add("POST", "/h.test/me/../app/git-receive-pack")
 	f.Fuzz(func(t *testing.T, method, uri string) {

@@ -41,11 +41,14 @@ func Parse(method, uri string) (t Target, err error) {
 		return Target{}, errTarget
 	}
 	if repo, ok := strings.CutSuffix(path, "/info/refs"); ok && method == http.MethodGet {
-		name, _ := strings.CutPrefix(query, "service=")
-		t = Target{repo, upstream.Service(name), true}
-		if !asks || name == "" {
+		name, named := strings.CutPrefix(query, "service=")
+		switch {
+		case !asks || name == "":
 			return Target{}, errDumb
+		case !named:
+			return Target{}, errTarget
 		}
+		t = Target{repo, upstream.Service(name), true}
 	} else if i := strings.LastIndexByte(path, '/'); i > 0 && method == http.MethodPost && !asks {
 		t = Target{path[:i], upstream.Service(path[i+1:]), false}
 	} else if method == http.MethodGet && !asks {
