@@ -110,7 +110,7 @@ func runScript(ctx context.Context, o Options, dir string, b *board) (RunResult,
 		Command: []string{"claude", "--print", "--verbose", "--output-format", "stream-json",
 			"--permission-mode", "bypassPermissions", Prompt},
 		Upstream: api.url(), Key: key, AllowPort: site.addr.Port,
-		Stdout: &stream{board: b, script: sc}, Stderr: stderr,
+		Stdout: newStream(b, sc), Stderr: stderr,
 	})
 	if errors.Is(context.Cause(ctx), errTimeout) {
 		return RunResult{}, late(b, o.Timeout, stderr.String())

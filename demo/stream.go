@@ -1,63 +1,41 @@
 package demo
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"strings"
 	"sync"
 
 	"aibox/internal/plain"
+	"aibox/internal/wire/claude"
 )
 
-// stream reads what `claude --output-format stream-json` prints and tells the
-// board. It holds at most one line of maxLine bytes; it never fails a write, so
-// that no output can end the session.
+// stream tells the board what `claude --output-format stream-json` prints. It
+// never fails a write, so that no output can end the session.
 type stream struct {
 	board  *board
 	script *script
 
-	mu   sync.Mutex
-	line []byte
-	skip bool // the line is too long, its rest is dropped
+	mu     sync.Mutex
+	events claude.Reader
 }
 
-// event is one line of the output.
-type event struct {
-	Type    string  `json:"type"`
-	Subtype string  `json:"subtype"`
-	Version string  `json:"claude_code_version"`
-	Message message `json:"message"`
-	IsError bool    `json:"is_error"`
-	Result  string  `json:"result"`
+func newStream(b *board, s *script) *stream {
+	st := &stream{board: b, script: s}
+	st.events = claude.Reader{MaxLine: maxLine, Take: st.take}
+	return st
 }
 
 // Write implements io.Writer.
 func (s *stream) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for rest := p; len(rest) > 0; {
-		part, after, ended := bytes.Cut(rest, []byte{'\n'})
-		rest = after
-		if s.skip = s.skip || len(s.line)+len(part) > maxLine; !s.skip {
-			s.line = append(s.line, part...)
-		}
-		if ended {
-			s.take(s.line)
-			s.line, s.skip = s.line[:0], false
-		}
-	}
-	return len(p), nil
+	return s.events.Write(p)
 }
 
-// take reads one line. What is no event is no evidence and is ignored.
-func (s *stream) take(line []byte) {
-	var e event
-	if json.Unmarshal(line, &e) != nil {
-		return
-	}
+// take is told one event. What is no event is no evidence and is ignored.
+func (s *stream) take(e claude.Event) {
 	switch {
-	case e.Type == "system" && e.Subtype == "init":
+	case e.Starts():
 		s.board.started(plain.LineMax(e.Version, 20))
 	case e.Type == "user":
 		for _, b := range e.Message.Content {
@@ -65,9 +43,9 @@ func (s *stream) take(line []byte) {
 				s.board.saw(s.script.turns[n].step, byClaude)
 			}
 		}
-	case e.Type == "result" && e.Subtype == "success" && !e.IsError:
+	case e.Succeeds():
 		s.board.saw(Ended, byClaude)
-	case e.Type == "result":
+	case e.Ends():
 		s.board.failed(Ended, errors.New("Claude Code says: "+plain.LineMax(e.Subtype+" "+e.Result, maxShown)))
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"aibox/internal/fault"
 	vmrun "aibox/internal/run"
 	"aibox/internal/task"
+	"aibox/internal/task/prompt"
 
 	"github.com/spf13/cobra"
 )
@@ -91,7 +92,7 @@ func (a *app) task(cmd *cobra.Command, args []string, o task.Options, f taskFlag
 	if err != nil {
 		return err
 	}
-	o.Prompt, err = task.ReadPrompt(cmd.Context(), task.Source{
+	o.Prompt, err = prompt.Read(cmd.Context(), prompt.Source{
 		Args: args, File: f.file, Stdin: a.std.In, Terminal: console.IsTerminal(a.std.In), Dir: dir,
 	})
 	if err != nil {
@@ -108,7 +109,8 @@ func (a *app) task(cmd *cobra.Command, args []string, o task.Options, f taskFlag
 // options are the run that a task asks for.
 func (f taskFlags) options(vm task.VM) vmrun.Options {
 	o := f.vm
-	o.Dir, o.Task = vm.Dir, &vmrun.Task{Folder: vm.Task, Share: vm.Share, Hosts: vm.Hosts}
+	o.Dir, o.Task = vm.Dir, &vmrun.Task{Folder: vm.Task, Share: vm.Share, Transcript: vm.Transcript, ClaudeLog: vm.ClaudeLog}
+	o.Report = func(r vmrun.Report) { vm.Hosts(r.Reached, r.Refused) }
 	o.Stdin, o.Stdout, o.SessionStderr, o.Stderr = vm.Stdin, vm.Results, vm.Said, vm.Own
 	return o
 }

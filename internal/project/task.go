@@ -21,7 +21,6 @@ import (
 const (
 	taskLockName  = "lock"
 	taskShareName = "share"
-	taskRepoName  = "input.git"
 	taskDiskName  = "disk"
 )
 
@@ -47,9 +46,6 @@ func (t Task) ProxyLog() string { return filepath.Join(t.Dir, proxyLogName) }
 
 // Share is the folder that the task's VM sees read-only.
 func (t Task) Share() string { return filepath.Join(t.Dir, taskShareName) }
-
-// Repository is the empty repository from which the share's bundle is made.
-func (t Task) Repository() string { return filepath.Join(t.Dir, taskRepoName) }
 
 // File is a file of results in the task's folder.
 func (t Task) File(name string) string { return filepath.Join(t.Dir, name) }

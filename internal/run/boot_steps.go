@@ -58,6 +58,9 @@ func (b *box) startMachine(ctx context.Context) error {
 func (b *box) connect(ctx context.Context) error {
 	opts := link.Options{Handlers: b.services.Handlers(b.over), Log: b.log, HelloTimeout: b.o.BootTimeout}
 	b.files.Serve(opts.Handlers)
+	if b.o.Task != nil {
+		b.o.Task.serve(opts.Handlers)
+	}
 	type result struct {
 		link *link.Link
 		err  error
@@ -134,8 +137,12 @@ func (b *box) boot(ctx context.Context) error {
 	return nil
 }
 
-// powerOff asks the VM to end and gives it some time; the machine's undo kills it.
+// powerOff asks the VM to end and gives it some time; the machine's undo kills
+// it. A task's VM has nothing to write that anybody will read.
 func (b *box) powerOff() {
+	if b.o.Task != nil {
+		return
+	}
 	if b.control.Shutdown() != nil {
 		return
 	}

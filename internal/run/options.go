@@ -3,7 +3,6 @@ package run
 import (
 	"io"
 	"net/url"
-	"os"
 	"time"
 
 	"aibox/internal/border/egress"
@@ -54,8 +53,8 @@ type Options struct {
 	APIKey string
 	// Resolver looks names up for the proxy; the system's by default.
 	Resolver egress.Resolver
-	// Report takes a Report as JSON at the end; nil for none.
-	Report *os.File
+	// Report is told at the end of a run whose VM was prepared; nil for none.
+	Report func(Report)
 	// ExtraEnv are NAME=value pairs for the session, after the config's.
 	ExtraEnv []string
 	// Task makes the run that of a task; nil for none.

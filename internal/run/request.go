@@ -55,7 +55,8 @@ func ReadRequest(r io.Reader) (Options, error) {
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	}
 	if q.Report != 0 {
-		o.Report = os.NewFile(uintptr(q.Report), "report")
+		to := os.NewFile(uintptr(q.Report), "report")
+		o.Report = func(r Report) { _ = json.NewEncoder(to).Encode(r) } // who asked sees that nothing came
 	}
 	if q.Upstream != "" {
 		upstream, err := url.Parse(q.Upstream)
@@ -76,8 +77,7 @@ type Report struct {
 	Refusals         []string // the lines for the user
 }
 
-func (b *box) writeReport(w io.Writer) error {
-	var report Report
+func (b *box) hosts() (report Report) {
 	for _, h := range b.services.Recorder.Reached() {
 		report.Reached = append(report.Reached, h.Target)
 	}
@@ -86,5 +86,5 @@ func (b *box) writeReport(w io.Writer) error {
 		report.Refused = append(report.Refused, r.Target)
 		report.Refusals = append(report.Refusals, r.Line())
 	}
-	return json.NewEncoder(w).Encode(report)
+	return report
 }

@@ -173,11 +173,8 @@ func (b *box) finish() {
 		b.times.Print(b.o.Stderr)
 	}
 	b.report(b.o.Stderr)
-	b.tellHosts()
 	if b.o.Report != nil {
-		if err := b.writeReport(b.o.Report); err != nil {
-			fmt.Fprintf(b.o.Stderr, "aibox: write the report: %v\n", err)
-		}
+		b.o.Report(b.hosts())
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"os"
 	"slices"
 
+	"aibox/internal/border/link"
+	"aibox/internal/border/results"
 	"aibox/internal/project"
 	"aibox/internal/run/room"
 	"aibox/internal/share"
@@ -17,8 +19,8 @@ type Task struct {
 	// Folder takes the logs. Its caller holds its lock.
 	Folder project.Task
 	Share  *os.File // read-only for the VM
-	// Hosts is told at the end which hosts were reached and refused.
-	Hosts func(reached, refused []string)
+	// Transcript and ClaudeLog take what Claude Code prints, while it does.
+	Transcript, ClaudeLog *results.Live
 }
 
 // logs name the files that the user is told to look at.
@@ -38,6 +40,12 @@ func (t *Task) change(b *wire.Boot) {
 	b.Task, b.User = true, nil
 	b.Binds = slices.DeleteFunc(b.Binds, func(bind wire.Bind) bool { return bind.Share == shareProject || bind.Share == shareHome })
 	b.Binds = append(b.Binds, wire.Bind{Share: wire.ShareTask, Target: wire.GuestTask, ReadOnly: true})
+}
+
+// serve adds what a task's VM finds at the other end of its streams.
+func (t *Task) serve(handlers map[string]link.Handler) {
+	handlers[wire.ServiceTranscript] = link.Handler{Serve: t.Transcript.Serve, MaxStreams: 1}
+	handlers[wire.ServiceClaudeLog] = link.Handler{Serve: t.ClaudeLog.Serve, MaxStreams: 1}
 }
 
 // openTaskFiles is openFiles for a task.
@@ -67,20 +75,4 @@ func (p *prepared) openLogs(console, proxy func() (*os.File, error), undo *undo)
 		*log.to = f
 	}
 	return nil
-}
-
-// tellHosts tells a task's caller what the recorder knows.
-func (b *box) tellHosts() {
-	if b.o.Task == nil || b.o.Task.Hosts == nil {
-		return
-	}
-	var reached, refused []string
-	for _, h := range b.services.Recorder.Reached() {
-		reached = append(reached, h.Target)
-	}
-	hosts, _ := b.services.Recorder.Refused()
-	for _, r := range hosts {
-		refused = append(refused, r.Target)
-	}
-	b.o.Task.Hosts(reached, refused)
 }

@@ -55,29 +55,25 @@ func (r *repository) resolve(ctx context.Context, rev string) (string, error) {
 	return out, nil
 }
 
-// bundle writes the start commit with its history into the task's share. Git
-// works in an empty repository of aibox's own that borrows the project's
-// objects: it follows no configuration of the project and makes no reference there.
-func (r *repository) bundle(ctx context.Context, t project.Task, start string) error {
-	empty, err := makeEmpty(t.Repository(), start, r.format)
+// pack writes the start commit with its history into the task's share, as one
+// pack with its index, and nothing that the commit does not lead to. Git works
+// in an empty repository of aibox's own that borrows the project's objects: it
+// follows no configuration of the project and makes no reference there.
+func (r *repository) pack(ctx context.Context, t project.Task, start string) error {
+	empty, err := makeEmpty(filepath.Join(t.Share(), wire.TaskRepository), start, r.format)
 	if err != nil {
 		return fault.New(fault.Machine, "", "make the task's repository: %w", err)
 	}
-	defer os.RemoveAll(t.Repository())
 	defer empty.Close()
-	out, err := os.OpenFile(filepath.Join(t.Share(), wire.TaskBundleFile), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return fault.New(fault.Machine, "", "make the start bundle: %w", err)
-	}
-	defer out.Close()
 	_, err = r.git(ctx, helper.GitCall{
-		Args: []string{"bundle", "create", "--quiet", "-", wire.TaskStartRef}, Empty: empty, Objects: r.objects, Output: out,
+		Args:  []string{"-c", "core.fsync=none", "pack-objects", "--quiet", "--all", "--delta-base-offset", filepath.Join(empty.Name(), "objects", "pack", "pack")},
+		Empty: empty, Objects: r.objects, Write: true,
 	})
 	if err != nil {
 		return fault.New(fault.Failed, "git fsck shows whether the repository is whole; partial clones and clones that borrow objects of others cannot be used",
-			"cannot bundle the start commit: %w", gitError(err))
+			"cannot pack the start commit: %w", gitError(err))
 	}
-	return out.Close()
+	return nil
 }
 
 // makeEmpty makes a bare repository with one reference by hand: its layout is
@@ -87,7 +83,10 @@ func makeEmpty(dir, start, format string) (*os.File, error) {
 	if format == "sha256" {
 		config = "[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectformat = sha256\n"
 	}
-	for name, text := range map[string]string{"HEAD": "ref: " + wire.TaskStartRef + "\n", "config": config, wire.TaskStartRef: start + "\n", "objects/info/packs": "\n"} {
+	if err := os.MkdirAll(filepath.Join(dir, "objects", "pack"), 0o700); err != nil {
+		return nil, err
+	}
+	for name, text := range map[string]string{"HEAD": "ref: " + wire.TaskStartRef + "\n", "config": config, wire.TaskStartRef: start + "\n"} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return nil, err

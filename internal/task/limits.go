@@ -3,8 +3,6 @@ package task
 import "time"
 
 const (
-	// MaxPrompt bounds a prompt in bytes.
-	MaxPrompt = 1 << 20
 	// MaxTimeout bounds Claude Code's work.
 	MaxTimeout = 30 * 24 * time.Hour
 	// stopAfter is how long after the timeout aibox stops the VM at the latest.

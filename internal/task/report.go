@@ -15,7 +15,7 @@ import (
 
 // report prints the end of a task and writes its record.
 func (j *job) report(ctx context.Context, e ended, to io.Writer) error {
-	problem := e.problem()
+	problem := e.problem(j.task.Dir)
 	r := Record{
 		ID: j.task.ID, Project: j.folder.Path, Folder: j.task.Dir, Start: j.start,
 		Begin: j.begin.UTC(), End: j.Now().UTC(), Finished: problem == nil,
@@ -41,6 +41,8 @@ func (j *job) report(ctx context.Context, e ended, to io.Writer) error {
 		j.lines.Own("review the changes with: %s", r.Fetch)
 	case problem == nil:
 		j.lines.Own("nothing was changed")
+	case e.began():
+		j.lines.Own("no commits came back")
 	}
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err == nil {
@@ -75,7 +77,7 @@ func FetchCommand(project, bundle, id string) string {
 func kept(e ended, dir string) string {
 	var names []string
 	for _, name := range []string{wire.ChangesFile, wire.TranscriptFile, wire.ClaudeLogFile} {
-		if e.Sizes[name] == 0 {
+		if e.sizes[name] == 0 {
 			continue
 		}
 		if name == wire.ChangesFile && e.Bundle == nil {

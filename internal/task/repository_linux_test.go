@@ -58,8 +58,8 @@ func (p *place) folder() project.Folder {
 	return f
 }
 
-// bundled makes the bundle of a revision and returns the commits in it.
-func (p *place) bundled(rev string) (string, error) {
+// packed makes the pack of a revision and returns the commits in it.
+func (p *place) packed(rev string) (string, error) {
 	p.t.Helper()
 	r, err := openRepository(p.t.Context(), p.folder(), false)
 	if err != nil {
@@ -74,13 +74,16 @@ func (p *place) bundled(rev string) (string, error) {
 	if err := os.MkdirAll(t.Share(), 0o700); err != nil {
 		p.t.Fatal(err)
 	}
-	if err := r.bundle(p.t.Context(), t, start); err != nil {
+	if err := r.pack(p.t.Context(), t, start); err != nil {
 		return "", err
 	}
-	if _, err := os.Stat(t.Repository()); !os.IsNotExist(err) {
-		p.t.Errorf("the empty repository is still there: %v", err)
+	if got := p.do("task/share/start.git", "git fsck --full --strict && find objects -type f | sed 's/.*[.]//' | sort | xargs"); got != "idx pack" {
+		p.t.Errorf("the share's repository holds %s", got)
 	}
-	return p.do("task", "git init -q --object-format="+r.format+" clone && cd clone && git fetch -q ../share/start.bundle refs/heads/start && git log --format=%s FETCH_HEAD | xargs"), nil
+	if got := p.do("task/share/start.git", "git cat-file --batch-all-objects --batch-check | cut -d' ' -f1 | sort"); got != p.do("task/share/start.git", "git rev-list --objects start | cut -d' ' -f1 | sort") {
+		p.t.Error("the share's repository holds more than the commit with its history")
+	}
+	return p.do("task/share/start.git", "git log --format=%s start | xargs"), nil
 }
 
 const oneTwo = "echo 1 > a; git add a; git commit -qm one; echo 2 > a; git commit -qam two"
@@ -113,7 +116,7 @@ func TestRepositoriesThatWork(t *testing.T) {
 				c.want = "two one"
 			}
 			before := p.do("src/my project", "find . -type f -exec sha256sum {} + | sort")
-			got, err := p.bundled(c.rev)
+			got, err := p.packed(c.rev)
 			if err != nil || got != c.want {
 				t.Errorf("commits %q, %v, want %q", got, err, c.want)
 			}
@@ -143,12 +146,12 @@ func TestRepositoriesThatAreRefused(t *testing.T) {
 		"objects linked out": {secret + `git -C ../secret rev-parse HEAD > .git/refs/heads/main; rm -rf .git/objects; ln -s ../../secret/.git/objects .git/objects`, "HEAD", ""},
 		"commondir out":      {secret + `echo "$PWD/../secret/.git" > .git/commondir`, "HEAD", ""},
 		"FIFO":               {`cd "my project"; mkfifo .git`, "HEAD", "neither a folder nor a file"},
-		"broken objects":     {`git init -q "my project"; cd "my project"; ` + oneTwo + `; rm -f .git/objects/$(git rev-parse HEAD~1:a | sed 's,..,&/,')`, "HEAD", "cannot bundle the start commit"},
+		"broken objects":     {`git init -q "my project"; cd "my project"; ` + oneTwo + `; rm -f .git/objects/$(git rev-parse HEAD~1:a | sed 's,..,&/,')`, "HEAD", "cannot pack the start commit"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlace(t)
 			p.do("src", "git config --global init.defaultBranch main; "+c.make)
-			got, err := p.bundled(c.rev)
+			got, err := p.packed(c.rev)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("commits %q, error %v, want %q", got, err, c.want)
 			}

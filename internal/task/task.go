@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"aibox/internal/border/results"
 	"aibox/internal/config"
 	"aibox/internal/fault"
 	"aibox/internal/project"
@@ -26,7 +27,7 @@ type Options struct {
 	Home string // the user's
 	Dir  string // the project; the current folder by default
 	From string // revision of the start commit
-	// Prompt was checked by ReadPrompt.
+	// Prompt was checked by package prompt.
 	Prompt string
 	Plan   bool // print what the task may reach, also if it is not the first
 	JSON   bool // events on Stdout
@@ -52,6 +53,8 @@ type VM struct {
 	Results, Said io.Writer
 	// Own takes aibox's lines about the VM.
 	Own io.Writer
+	// Transcript and ClaudeLog take what Claude Code prints, while it does.
+	Transcript, ClaudeLog *results.Live
 	// Hosts is told, at the end, which hosts were reached and refused.
 	Hosts func(reached, refused []string)
 }
@@ -70,11 +73,10 @@ func (e *ToldError) Unwrap() error { return e.Err }
 func Run(ctx context.Context, o Options) error {
 	j, err := prepare(ctx, o)
 	if err != nil {
-		return err
+		return fullDisk(err, o.Home)
 	}
 	defer j.close()
-	err = j.run(ctx)
-	if err != nil {
+	if err := j.run(ctx); err != nil {
 		return &ToldError{err}
 	}
 	return nil
@@ -217,10 +219,10 @@ func (j *job) run(ctx context.Context) error {
 			j.lines.Own("%s", line)
 		}
 	}
-	j.lines.Own("bundling the start commit %.12s with its history", j.start)
+	j.lines.Own("packing the start commit %.12s with its history", j.start)
 	share, err := j.share(ctx)
 	if err != nil {
-		return j.unstarted(ctx, err)
+		return j.unstarted(ctx, fullDisk(err, j.task.Dir))
 	}
 	defer share.Close()
 	return j.vm(ctx, share)
@@ -239,7 +241,7 @@ func (j *job) unstarted(ctx context.Context, err error) error {
 
 // share fills the folder that the VM sees.
 func (j *job) share(ctx context.Context) (*os.File, error) {
-	if err := j.repo.bundle(ctx, j.task, j.start); err != nil {
+	if err := j.repo.pack(ctx, j.task, j.start); err != nil {
 		return nil, err
 	}
 	settings, err := json.Marshal(request{

@@ -8,12 +8,14 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"aibox/internal/border/results"
 	"aibox/internal/fault"
 	"aibox/internal/wire"
 )
@@ -48,6 +50,47 @@ func tarEnd(tar []byte) []byte { return append(tar, make([]byte, 2*wire.ResultBl
 
 const finished = `{"outcome":"finished","turns":2,"last_message":"well done"}`
 
+// live sends what Claude Code prints.
+func live(t *testing.T, file *results.Live, text string) {
+	t.Helper()
+	vm, host := net.Pipe()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		file.Serve(host)
+	}()
+	if _, err := io.WriteString(vm, text); err != nil {
+		t.Error(err)
+	}
+	vm.Close()
+	<-done
+}
+
+// cutStream is a VM whose results are whole, but not what came before.
+func cutStream() func(context.Context, VM) error {
+	return func(_ context.Context, vm VM) error {
+		host, end := net.Pipe()
+		go func() {
+			_, _ = io.WriteString(end, "{")
+			end.Close()
+		}()
+		vm.Transcript.Serve(cut{host})
+		_, err := vm.Results.Write(tarEnd(tarFile(nil, wire.ResultFile, finished)))
+		return err
+	}
+}
+
+// cut is a connection that breaks off.
+type cut struct{ net.Conn }
+
+func (c cut) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
 // bundleOn is a bundle on a commit whose pack holds nothing that exists.
 func bundleOn(start string) string {
 	pack := binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), 1)
@@ -71,7 +114,7 @@ func TestTaskRunsToItsEnd(t *testing.T) {
 	var p *place
 	p, o, out, errs := newTask(t, func(_ context.Context, vm VM) error {
 		start := p.do("src/my project", "git rev-parse HEAD")
-		for _, name := range []string{wire.TaskPromptFile, wire.TaskSettingsFile, wire.TaskBundleFile} {
+		for _, name := range []string{wire.TaskPromptFile, wire.TaskSettingsFile, wire.TaskRepository} {
 			if info, err := os.Stat(filepath.Join(vm.Share.Name(), name)); err != nil || info.Size() == 0 {
 				t.Errorf("share: %s: %v, %v", name, info, err)
 			}
@@ -86,8 +129,8 @@ func TestTaskRunsToItsEnd(t *testing.T) {
 		}
 		_, _ = io.WriteString(vm.Said, "turn 1\n")
 		_, _ = io.WriteString(vm.Own, "aibox: a warning\n")
-		tar := tarFile(nil, wire.TranscriptFile, "{}\n")
-		_, err := vm.Results.Write(tarEnd(tarFile(tarFile(tar, wire.ChangesFile, bundleOn(start)), wire.ResultFile, finished)))
+		live(t, vm.Transcript, "{}\n")
+		_, err := vm.Results.Write(tarEnd(tarFile(tarFile(nil, wire.ChangesFile, bundleOn(start)), wire.ResultFile, finished)))
 		vm.Hosts([]string{"api.example:443"}, []string{"evil.example:443"})
 		return err
 	})
@@ -126,12 +169,13 @@ func TestTaskRunsToItsEnd(t *testing.T) {
 func TestTasksThatFail(t *testing.T) {
 	send := func(tar []byte) func(context.Context, VM) error {
 		return func(_ context.Context, vm VM) error {
+			live(t, vm.Transcript, "{\"a\":1}\n")
 			_, err := vm.Results.Write(tar)
 			return err
 		}
 	}
 	lost := fault.New(fault.Failed, "look at the console", "the VM ended before the session did")
-	transcript := tarFile(nil, wire.TranscriptFile, "{\"a\":1}\n")
+	const kept = "transcript.jsonl)\n"
 	for name, c := range map[string]struct {
 		boot func(context.Context, VM) error
 		want string
@@ -139,12 +183,13 @@ func TestTasksThatFail(t *testing.T) {
 		kind fault.Kind
 	}{
 		"no QEMU":            {func(context.Context, VM) error { return fault.New(fault.Machine, "apt install x", "QEMU is missing") }, "QEMU is missing", "only logs", fault.Machine},
-		"dead VM":            {func(_ context.Context, vm VM) error { _, _ = vm.Results.Write(transcript); return lost }, "the VM ended before", "transcript.jsonl", fault.Failed},
+		"dead VM":            {func(_ context.Context, vm VM) error { live(t, vm.Transcript, "{"); return lost }, "the VM ended before", kept, fault.Failed},
+		"cut stream":         {cutStream(), "transcript.jsonl: unexpected EOF", kept, fault.Failed},
 		"no results":         {func(context.Context, VM) error { return nil }, "end too early", "only logs", fault.Failed},
-		"another start":      {send(tarFile(transcript, wire.ChangesFile, bundleOn(strings.Repeat("2", 40)))), "another commit than the start commit", "transcript.jsonl", fault.Failed},
-		"hostile name":       {send(tarFile(transcript, "x", "")), "none of theirs", "transcript.jsonl", fault.Failed},
-		"twice":              {send(tarFile(transcript, wire.TranscriptFile, "b")), "twice", "transcript.jsonl", fault.Failed},
-		"truncated":          {send(transcript[:520]), "too early", "", fault.Failed},
+		"another start":      {send(tarFile(nil, wire.ChangesFile, bundleOn(strings.Repeat("2", 40)))), "another commit than the start commit", kept, fault.Failed},
+		"hostile name":       {send(tarFile(nil, "x", "")), "none of theirs", kept, fault.Failed},
+		"twice":              {send(tarFile(tarFile(nil, wire.ResultFile, finished), wire.ResultFile, finished)), "go on after", kept, fault.Failed},
+		"truncated":          {send(tarFile(nil, wire.ResultFile, finished)[:520]), "too early", kept, fault.Failed},
 		"more after the end": {send(append(tarEnd(tarFile(nil, wire.ResultFile, finished)), 'x')), "do not end", "", fault.Failed},
 		"says timeout":       {send(tarEnd(tarFile(nil, wire.ResultFile, `{"outcome":"timeout","reason":"late"}`))), "the VM says timeout", "", fault.Failed},
 		"says nonsense":      {send(tarEnd(tarFile(nil, wire.ResultFile, `{"outcome":"\u001b"}`))), "no outcome that exists", "", fault.Failed},
@@ -158,6 +203,9 @@ func TestTasksThatFail(t *testing.T) {
 			}
 			if !strings.Contains(errs.String(), c.want) || !strings.Contains(errs.String(), "kept: "+strings.TrimSpace(out.String())) || !strings.Contains(errs.String(), c.kept) {
 				t.Errorf("stderr:\n%s", errs)
+			}
+			if c.kept == kept && !strings.Contains(errs.String(), "] no commits came back\n") {
+				t.Errorf("it is not said that nothing came back:\n%s", errs)
 			}
 			if strings.Contains(errs.String(), "fetch") {
 				t.Errorf("a fetch is offered:\n%s", errs)
@@ -203,27 +251,48 @@ func TestTheEndOfTheContextAsksTheVM(t *testing.T) {
 	}
 }
 
+// A disk that gets full while the task runs: what was stored is kept and named,
+// the rest of the results is looked at, and the record is written.
 func TestFullDiskIsNamed(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
 		t.Skipf("found no /dev/full: %v", err)
 	}
 	defer full.Close()
-	_, o, _, errs := newTask(t, nil)
-	j, err := prepare(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer j.close()
-	j.Boot = func(_ context.Context, vm VM) error {
-		_, err := vm.Results.Write(tarEnd(tarFile(tarFile(nil, wire.TranscriptFile, "x"), wire.ResultFile, finished)))
-		return err
-	}
-	var record bytes.Buffer
-	e := j.boot(t.Context(), full, files{transcript: full, log: full, changes: full})
-	err = j.report(t.Context(), e, &record)
-	if err == nil || !strings.Contains(err.Error(), "no space left") || !strings.Contains(errs.String(), "hint: free some space") {
-		t.Errorf("error %v\n%s", err, errs)
+	for name, c := range map[string]struct {
+		transcript, changes io.Writer
+		want, kept          string
+	}{
+		"transcript": {full, io.Discard, "transcript.jsonl: no space left on device", "(changes.bundle)"},
+		"bundle":     {io.Discard, full, "changes.bundle: no space left on device", "(transcript.jsonl)"},
+	} {
+		p, o, _, errs := newTask(t, nil)
+		j, err := prepare(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer j.close()
+		start := p.do("src/my project", "git rev-parse HEAD")
+		j.Boot = func(_ context.Context, vm VM) error {
+			live(t, vm.Transcript, "{}\n")
+			_, err := vm.Results.Write(tarEnd(tarFile(tarFile(nil, wire.ChangesFile, bundleOn(start)), wire.ResultFile, finished)))
+			return err
+		}
+		var record bytes.Buffer
+		e := j.boot(t.Context(), full, outputs{transcript: c.transcript, log: io.Discard, changes: c.changes})
+		err = j.report(t.Context(), e, &record)
+		if err == nil || fault.KindOf(err) != fault.Failed || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", name, err, c.want)
+		}
+		for _, want := range []string{"hint: free some space", "] outcome: finished", c.kept + "\n"} {
+			if !strings.Contains(errs.String(), want) {
+				t.Errorf("%s: stderr lacks %q:\n%s", name, want, errs)
+			}
+		}
+		var r Record
+		if err := json.Unmarshal(record.Bytes(), &r); err != nil || r.Finished || (r.Tip != "") != (name == "transcript") {
+			t.Errorf("%s: record %+v, %v", name, r, err)
+		}
 	}
 }
 
@@ -260,15 +329,15 @@ func TestALoginIsNeeded(t *testing.T) {
 	}
 }
 
-func TestABundleThatCannotBeMadeIsRecorded(t *testing.T) {
+func TestAPackThatCannotBeMadeIsRecorded(t *testing.T) {
 	p, o, out, errs := newTask(t, nil)
 	p.do("src/my project", "rm -f .git/objects/$(git rev-parse HEAD:a | sed 's,..,&/,')")
-	if err := Run(t.Context(), o); err == nil || !strings.Contains(errs.String(), "cannot bundle the start commit") {
+	if err := Run(t.Context(), o); err == nil || !strings.Contains(errs.String(), "cannot pack the start commit") {
 		t.Fatalf("error %v\n%s", err, errs)
 	}
 	var r Record
 	readJSON(t, filepath.Join(strings.TrimSpace(out.String()), "result.json"), &r)
-	if r.Finished || !strings.Contains(r.Problem, "cannot bundle") {
+	if r.Finished || !strings.Contains(r.Problem, "cannot pack") {
 		t.Errorf("record %+v", r)
 	}
 }

@@ -13,10 +13,13 @@ const (
 
 	TaskPromptFile   = "prompt"
 	TaskSettingsFile = "task.json"
-	TaskBundleFile   = "start.bundle"
+
+	// TaskRepository is a bare repository with the start commit, its history and
+	// nothing else, as one pack with its index.
+	TaskRepository = "start.git"
 )
 
-// Names of branches: the one of the start commit in the share's bundle, and the
+// Names of branches: the one of the start commit in TaskRepository, and the
 // one that a task works on and that comes back.
 const (
 	TaskStartRef = "refs/heads/start"
@@ -32,10 +35,16 @@ const TaskCommand = "task"
 // Names in the tar of results, in their order. Each comes at most once, and
 // ResultFile last.
 const (
+	ChangesFile = "changes.bundle"
+	ResultFile  = "result.json"
+)
+
+// Files that come while Claude Code works, each over a stream of its own that the
+// guest opens once (ServiceTranscript, ServiceClaudeLog). The stream is the
+// file's bytes; the host ends it when it has stored them, after the guest did.
+const (
 	TranscriptFile = "transcript.jsonl"
 	ClaudeLogFile  = "claude.log"
-	ChangesFile    = "changes.bundle"
-	ResultFile     = "result.json"
 )
 
 // Limits of results in bytes. The guest cuts the first two there.
@@ -79,7 +88,9 @@ type TaskResult struct {
 
 	Turns       int     `json:"turns"`
 	CostUSD     float64 `json:"cost_usd"`
-	Seconds     float64 `json:"seconds"` // of Claude Code
+	Seconds     float64 `json:"seconds"`        // of Claude Code
+	Before      float64 `json:"seconds_before"` // until the project was there
+	After       float64 `json:"seconds_after"`  // until the bundle was there
 	LastMessage string  `json:"last_message,omitempty"`
 
 	Tip      string `json:"tip,omitempty"` // of the task's branch

@@ -36,7 +36,7 @@ func rules() []rule {
 		{"cmd/aibox-man", []string{"internal/cli", "internal/cli/man"}, nil},
 		{"cmd/aibox-init", []string{"internal/guest/..."}, nil},
 		{"internal/cli", []string{
-			"internal/run", "internal/run/proxylog", "internal/task", "internal/config/...", "internal/project/...", "internal/image", "internal/doctor", "demo", "internal/jail/helper", "internal/pasteboard", "internal/share/ninep/helper", "internal/cli/...",
+			"internal/run", "internal/run/proxylog", "internal/task/...", "internal/config/...", "internal/project/...", "internal/image", "internal/doctor", "demo", "internal/jail/helper", "internal/pasteboard", "internal/share/ninep/helper", "internal/cli/...",
 			"internal/plain", "internal/hosts", "internal/fault",
 		}, []string{"github.com/spf13/cobra", xterm, progress}},
 		{"internal/run", append([]string{"internal/run/..."}, lifecycle...), []string{xsys, xterm, ssh}},
@@ -68,7 +68,7 @@ func rules() []rule {
 		{"internal/plain", nil, nil},
 		{"internal/fault", nil, nil},
 		{"internal/hosts", nil, nil},
-		{"demo", []string{"internal/fault", "internal/plain", "internal/wire"}, nil},
+		{"demo", []string{"internal/fault", "internal/plain", "internal/wire/..."}, nil},
 		{"image", []string{"image/...", "internal/fault", "internal/plain"}, []string{xsys, xterm, progress, flock}},
 	}
 }

@@ -133,12 +133,12 @@ func hostileResults() map[string]hostileCase {
 	tip := strings.Repeat("7", 40)
 	bundle := func(lines func(start string) string, objects uint32) func(string) []byte {
 		return func(start string) []byte {
-			return tarDone(tarEntry(tarEntry(nil, wire.TranscriptFile, "{}\n"), wire.ChangesFile, aBundle(lines(start), objects)))
+			return tarDone(tarEntry(nil, wire.ChangesFile, aBundle(lines(start), objects)))
 		}
 	}
 	raw := func(change func(h *[wire.ResultBlock]byte)) func(string) []byte {
 		return func(string) []byte {
-			h := wire.ResultHeader(wire.TranscriptFile, 0)
+			h := wire.ResultHeader(wire.ChangesFile, 0)
 			change(&h)
 			return tarDone(h[:])
 		}
@@ -146,12 +146,13 @@ func hostileResults() map[string]hostileCase {
 	good := func(s string) string { return "-" + s + " x\n" + tip + " " + wire.TaskRef + "\n" }
 	return map[string]hostileCase{
 		"wrong-name": {"none of theirs", func(string) []byte { return tarDone(tarEntry(nil, "../config.yaml", "x")) }},
-		"twice": {"twice", func(string) []byte {
-			return tarDone(tarEntry(tarEntry(nil, wire.ClaudeLogFile, "a"), wire.ClaudeLogFile, "b"))
+		"twice": {"twice", func(start string) []byte {
+			good := aBundle(good(start), 1)
+			return tarDone(tarEntry(tarEntry(nil, wire.ChangesFile, good), wire.ChangesFile, good))
 		}},
 		"link":              {"plain file", raw(func(h *[wire.ResultBlock]byte) { h[156] = '2'; copy(h[157:], "/etc/passwd") })},
-		"too-long":          {"over the limit", func(string) []byte { h := wire.ResultHeader(wire.ClaudeLogFile, wire.MaxClaudeLog+1); return h[:] }},
-		"truncated":         {"too early", func(string) []byte { return tarEntry(nil, wire.TranscriptFile, "{}\n") }},
+		"too-long":          {"over the limit", func(string) []byte { h := wire.ResultHeader(wire.ResultFile, wire.MaxResult+1); return h[:] }},
+		"truncated":         {"too early", func(start string) []byte { return tarEntry(nil, wire.ChangesFile, aBundle(good(start), 1))[:600] }},
 		"two-references":    {"2 references", bundle(func(s string) string { return good(s) + tip + " refs/heads/main\n" }, 1)},
 		"another-reference": {"not refs/heads/aibox/task", bundle(func(s string) string { return "-" + s + " x\n" + tip + " refs/heads/main\n" }, 1)},
 		"foreign-start":     {"another commit", bundle(func(string) string { return good(strings.Repeat("5", 40)) }, 1)},

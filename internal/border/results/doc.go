@@ -1,9 +1,10 @@
-// Package results reads what a task's VM sends at its end: a tar of known
-// files, among them a git bundle.
+// Package results reads what a task's VM sends: while it works, what Claude Code
+// prints, and at its end a tar of known files, among them a git bundle.
 //
 // Who sends these bytes: init in the VM, or whoever took its place there.
 //
-// What limits apply: limits.go and those of package wire. The tar's headers are
+// What limits apply: limits.go and those of package wire. What Claude Code prints
+// comes over one stream per file and is cut at its limit. The tar's headers are
 // not interpreted but compared with the one header that a known name and size can
 // have, each name comes at most once and in order, result.json last, and nothing
 // follows the end. A bundle's header is checked before one byte of the bundle is

@@ -23,10 +23,6 @@ const (
 // sizeLimit is how many bytes a file of the tar may have; 0 for no such file.
 func sizeLimit(name string) int64 {
 	switch name {
-	case wire.TranscriptFile:
-		return wire.MaxTranscript
-	case wire.ClaudeLogFile:
-		return wire.MaxClaudeLog
 	case wire.ChangesFile:
 		return wire.MaxChanges
 	case wire.ResultFile:

@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strconv"
 	"strings"
 
 	"aibox/internal/wire"
 )
-
-// Files take the contents. A nil one drops them.
-type Files struct{ Transcript, ClaudeLog, Changes io.Writer }
 
 // Start is the commit that the task began at.
 type Start struct{ OID string }
@@ -20,33 +18,36 @@ type Start struct{ OID string }
 // Collected says what came, in the order of the tar. An error of Read does not
 // make it wrong: it is what was stored up to there.
 type Collected struct {
-	// Sizes are the bytes that were stored of each file.
-	Sizes map[string]int64
+	// Changes is how many bytes of the bundle were stored.
+	Changes int64
 	// Bundle is the bundle's branch; nil if none came whole and good.
 	Bundle *Bundle
 	// Claim is what the VM says; nil if the tar ended before.
 	Claim *Claim
 }
 
-// Read reads the tar to its end. A tar that is wrong in any way is an error, at
-// the first byte that is wrong; what came before stays in Collected.
-func Read(r io.Reader, start Start, files Files) (Collected, error) {
-	t := &reader{r: r, start: start, files: files, got: Collected{Sizes: map[string]int64{}}}
+// Read reads the tar to its end and stores the bundle in changes. A tar that is
+// wrong in any way is an error, at the first byte that is wrong; what came
+// before stays in Collected. Where the bundle cannot be stored, a *StoreError,
+// the rest is read all the same.
+func Read(r io.Reader, start Start, changes io.Writer) (Collected, error) {
+	t := &reader{r: r, start: start, changes: changes}
 	err := t.all()
-	return t.got, err
+	return t.got, errors.Join(err, t.full)
 }
 
 type reader struct {
-	r     io.Reader
-	start Start
-	files Files
-	got   Collected
-	last  int // place of the last name in the order
+	r       io.Reader
+	start   Start
+	changes io.Writer
+	got     Collected
+	full    error // why the bundle could not be stored
+	last    int   // place of the last name in the order
 }
 
 // order returns a name's place, 0 for one that is not known.
 func order(name string) int {
-	for i, known := range []string{wire.TranscriptFile, wire.ClaudeLogFile, wire.ChangesFile, wire.ResultFile} {
+	for i, known := range []string{wire.ChangesFile, wire.ResultFile} {
 		if name == known {
 			return i + 1
 		}
@@ -101,20 +102,10 @@ func parseHeader(block [wire.ResultBlock]byte) (name string, size int64, err err
 func (t *reader) file(name string, size int64) error {
 	body := io.LimitReader(t.r, size)
 	switch name {
-	case wire.TranscriptFile:
-		if err := t.store(name, t.files.Transcript, body, size); err != nil {
-			return err
-		}
-	case wire.ClaudeLogFile:
-		if err := t.store(name, t.files.ClaudeLog, body, size); err != nil {
-			return err
-		}
 	case wire.ChangesFile:
-		b, err := checkBundle(body, size, t.start.OID, t.counting(name, t.files.Changes))
-		if err != nil {
+		if err := t.bundle(body, size); err != nil {
 			return err
 		}
-		t.got.Bundle = &b
 	case wire.ResultFile:
 		text, err := io.ReadAll(body)
 		if err != nil || int64(len(text)) != size {
@@ -136,15 +127,17 @@ func (t *reader) file(name string, size int64) error {
 	return nil
 }
 
-func (t *reader) store(name string, w io.Writer, body io.Reader, size int64) error {
-	n, err := io.Copy(t.counting(name, w), body)
-	if err != nil {
+func (t *reader) bundle(body io.Reader, size int64) error {
+	b, err := checkBundle(body, size, t.start.OID, counter{t.changes, func(n int) { t.got.Changes += int64(n) }})
+	if full := (*StoreError)(nil); errors.As(err, &full) {
+		t.full = fmt.Errorf("%s: %w", wire.ChangesFile, err)
+		_, err = io.Copy(io.Discard, body) // what ends early is found behind it
 		return err
 	}
-	if n != size {
-		return fmt.Errorf("it ends too early: %w", io.ErrUnexpectedEOF)
+	if err == nil {
+		t.got.Bundle = &b
 	}
-	return nil
+	return err
 }
 
 // end reads the second block of zeros, after which nothing may come.
@@ -160,15 +153,7 @@ func (t *reader) end() error {
 	return nil
 }
 
-// counting notes in Sizes how much of a file was stored.
-func (t *reader) counting(name string, w io.Writer) io.Writer {
-	if w == nil {
-		w = io.Discard
-	}
-	t.got.Sizes[name] = 0
-	return counter{w, func(n int) { t.got.Sizes[name] += int64(n) }}
-}
-
+// counter counts what is stored, and tells an error of storing apart.
 type counter struct {
 	w   io.Writer
 	add func(int)
@@ -186,7 +171,13 @@ func (c counter) Write(p []byte) (int, error) {
 // StoreError says that the host could not store what came, such as on a full disk.
 type StoreError struct{ Err error }
 
-func (e *StoreError) Error() string { return "cannot store it: " + e.Err.Error() }
+// Error is without the file's path: who reads it knows which it is.
+func (e *StoreError) Error() string {
+	if p := (*fs.PathError)(nil); errors.As(e.Err, &p) {
+		return p.Err.Error()
+	}
+	return e.Err.Error()
+}
 
 // Unwrap returns the cause.
 func (e *StoreError) Unwrap() error { return e.Err }

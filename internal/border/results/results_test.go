@@ -5,6 +5,7 @@ import (
 	"crypto/sha1"
 	"encoding/binary"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -41,20 +42,17 @@ const goodHeader = "# v2 git bundle\n-" + startOID + " the start\n" + tipOID + "
 func goodBundle() string { return goodHeader + pack(2, strings.Repeat("x", 40)) }
 
 func goodTar() []byte {
-	tar := entry(nil, wire.TranscriptFile, "{}\n")
-	tar = entry(tar, wire.ClaudeLogFile, "")
-	tar = entry(tar, wire.ChangesFile, goodBundle())
-	return end(entry(tar, wire.ResultFile, result))
+	return end(entry(entry(nil, wire.ChangesFile, goodBundle()), wire.ResultFile, result))
 }
 
 func TestGoodResults(t *testing.T) {
-	var transcript, log, changes bytes.Buffer
-	got, err := Read(iotest.OneByteReader(bytes.NewReader(goodTar())), Start{startOID}, Files{&transcript, &log, &changes})
+	var changes bytes.Buffer
+	got, err := Read(iotest.OneByteReader(bytes.NewReader(goodTar())), Start{startOID}, &changes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if transcript.String() != "{}\n" || log.Len() != 0 || changes.String() != goodBundle() {
-		t.Errorf("stored %q, %q, %q", transcript.String(), log.String(), changes.String())
+	if changes.String() != goodBundle() || got.Changes != int64(changes.Len()) {
+		t.Errorf("stored %d bytes, %q", got.Changes, changes.String())
 	}
 	if got.Bundle == nil || got.Bundle.Tip != tipOID || got.Bundle.Objects != 2 {
 		t.Errorf("bundle %+v", got.Bundle)
@@ -65,7 +63,7 @@ func TestGoodResults(t *testing.T) {
 }
 
 func TestWrongTars(t *testing.T) {
-	other := wire.ResultHeader(wire.TranscriptFile, 3)
+	other := wire.ResultHeader(wire.ChangesFile, 3)
 	withHeader := func(change func(h *[wire.ResultBlock]byte)) []byte {
 		h := other
 		change(&h)
@@ -76,12 +74,13 @@ func TestWrongTars(t *testing.T) {
 		want string
 	}{
 		"nothing":            {nil, "too early"},
-		"no result":          {end(entry(nil, wire.TranscriptFile, "x")), "lack result.json"},
+		"no result":          {end(entry(nil, wire.ChangesFile, goodBundle())), "lack result.json"},
 		"only the end":       {end(nil), "lack result.json"},
 		"unknown name":       {end(entry(nil, "evil", "x")), `"evil"`},
 		"path":               {end(entry(nil, "../result.json", result)), "none of theirs"},
-		"twice":              {entry(entry(nil, wire.TranscriptFile, "a"), wire.TranscriptFile, "b"), "twice"},
-		"wrong order":        {entry(entry(nil, wire.ClaudeLogFile, "a"), wire.TranscriptFile, "b"), "too late"},
+		"twice":              {entry(entry(nil, wire.ChangesFile, goodBundle()), wire.ChangesFile, goodBundle()), "twice"},
+		"wrong order":        {entry(entry(nil, wire.ResultFile, result), wire.ChangesFile, goodBundle()), "go on after"},
+		"transcript":         {end(entry(nil, wire.TranscriptFile, "x")), "none of theirs"},
 		"after the result":   {entry(entry(nil, wire.ResultFile, result), wire.ResultFile, result), "go on after"},
 		"link":               {withHeader(func(h *[wire.ResultBlock]byte) { h[156] = '2' }), "plain file"},
 		"device":             {withHeader(func(h *[wire.ResultBlock]byte) { h[156] = '3' }), "plain file"},
@@ -90,26 +89,26 @@ func TestWrongTars(t *testing.T) {
 		"setuid":             {withHeader(func(h *[wire.ResultBlock]byte) { h[101] = '4' }), "plain file"},
 		"negative size":      {withHeader(func(h *[wire.ResultBlock]byte) { copy(h[124:], "-0000000001") }), "plain file"},
 		"binary size":        {withHeader(func(h *[wire.ResultBlock]byte) { h[124] = 0x80 }), "plain file"},
-		"too long":           {func() []byte { h := wire.ResultHeader(wire.ClaudeLogFile, wire.MaxClaudeLog+1); return h[:] }(), "over the limit"},
+		"too long":           {func() []byte { h := wire.ResultHeader(wire.ResultFile, wire.MaxResult+1); return h[:] }(), "over the limit"},
 		"truncated":          {goodTar()[:wire.ResultBlock+1], "too early"},
-		"truncated bundle":   {goodTar()[:4*wire.ResultBlock+100], "too early"},
-		"truncated padding":  {goodTar()[:wire.ResultBlock+10], "too early"},
-		"hidden in padding":  {append(goodTar()[:wire.ResultBlock+10], bytes.Repeat([]byte("h"), 600)...), "hidden"},
+		"truncated bundle":   {goodTar()[:wire.ResultBlock+len(goodBundle())-30], "too early"},
+		"truncated padding":  {goodTar()[:wire.ResultBlock+len(goodBundle())+10], "too early"},
+		"hidden in padding":  {append(goodTar()[:wire.ResultBlock+len(goodBundle())+10], bytes.Repeat([]byte("h"), 600)...), "hidden"},
 		"one block of zeros": {goodTar()[:len(goodTar())-wire.ResultBlock], "do not end"},
 		"more after the end": {append(goodTar(), 0), "do not end"},
 		"result no JSON":     {end(entry(nil, wire.ResultFile, "[")), "JSON"},
 		"result no outcome":  {end(entry(nil, wire.ResultFile, `{"outcome":"great"}`)), "outcome"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := Read(bytes.NewReader(c.tar), Start{startOID}, Files{})
+			got, err := Read(bytes.NewReader(c.tar), Start{startOID}, io.Discard)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want %q in it", err, c.want)
 			}
 			if err != nil && strings.ContainsAny(err.Error(), "\n\x1b") {
 				t.Errorf("the error is no plain line: %q", err)
 			}
-			if name == "truncated bundle" && (got.Sizes[wire.TranscriptFile] != 3 || got.Bundle != nil) {
-				t.Errorf("what came before is not kept: %+v", got)
+			if name == "truncated bundle" && (got.Changes == 0 || got.Bundle != nil) {
+				t.Errorf("what came is not kept: %+v", got)
 			}
 		})
 	}
@@ -152,7 +151,7 @@ func TestWrongBundles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var stored bytes.Buffer
 			tar := end(entry(entry(nil, wire.ChangesFile, c.bundle), wire.ResultFile, result))
-			got, err := Read(bytes.NewReader(tar), Start{startOID}, Files{Changes: &stored})
+			got, err := Read(bytes.NewReader(tar), Start{startOID}, &stored)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want %q in it", err, c.want)
 			}
@@ -191,9 +190,18 @@ func (f *fullDisk) Write(p []byte) (int, error) {
 }
 
 func TestFullDiskIsToldApart(t *testing.T) {
-	_, err := Read(bytes.NewReader(goodTar()), Start{startOID}, Files{Changes: &fullDisk{room: 10}})
-	if full := (*StoreError)(nil); !errors.As(err, &full) {
-		t.Errorf("error %v, want a StoreError", err)
+	for room := range len(goodBundle()) {
+		got, err := Read(bytes.NewReader(goodTar()), Start{startOID}, &fullDisk{room: room})
+		if full := (*StoreError)(nil); !errors.As(err, &full) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("room for %d bytes: error %v, want a StoreError", room, err)
+		}
+		if got.Bundle != nil || got.Claim == nil || got.Changes != int64(room) {
+			t.Errorf("room for %d bytes: %+v", room, got)
+		}
+	}
+	cut := goodTar()[:wire.ResultBlock+200]
+	if _, err := Read(bytes.NewReader(cut), Start{startOID}, &fullDisk{room: 10}); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("a tar that also ends too early: %v", err)
 	}
 }
 
@@ -220,25 +228,20 @@ func FuzzRead(f *testing.F) {
 	f.Add(end(entry(nil, wire.ResultFile, result)))
 	f.Add(entry(nil, wire.ChangesFile, "# v3 git bundle\n@object-format=sha1\n-"+startOID+"\n"+tipOID+" refs/heads/aibox/task\n\n"+pack(1, "0123456789")))
 	f.Fuzz(func(t *testing.T, tar []byte) {
-		var transcript, log, changes bytes.Buffer
-		got, err := Read(bytes.NewReader(tar), Start{startOID}, Files{&transcript, &log, &changes})
+		var changes bytes.Buffer
+		got, err := Read(bytes.NewReader(tar), Start{startOID}, &changes)
 		if got.Bundle != nil && !strings.Contains(changes.String(), got.Bundle.Tip+" refs/heads/aibox/task\n\nPACK") {
 			t.Errorf("bundle %+v from %q", got.Bundle, changes.String())
 		}
 		if err != nil {
 			return
 		}
+		if got.Changes != int64(changes.Len()) {
+			t.Errorf("stored %d bytes, not %d", changes.Len(), got.Changes)
+		}
 		var again []byte
-		for _, x := range []struct {
-			name string
-			b    *bytes.Buffer
-		}{{wire.TranscriptFile, &transcript}, {wire.ClaudeLogFile, &log}, {wire.ChangesFile, &changes}} {
-			if size, came := got.Sizes[x.name]; came {
-				if size != int64(x.b.Len()) {
-					t.Errorf("%s: size %d, stored %d", x.name, size, x.b.Len())
-				}
-				again = entry(again, x.name, x.b.String())
-			}
+		if got.Bundle != nil {
+			again = entry(again, wire.ChangesFile, changes.String())
 		}
 		if !bytes.HasPrefix(tar, again) {
 			t.Error("what was stored is not what came")

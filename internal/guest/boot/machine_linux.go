@@ -224,7 +224,8 @@ func (m *machine) launcher(user session.Launcher) (session.Launcher, error) {
 	if !m.state {
 		return nil, errors.New("a task needs a state disk")
 	}
-	return task.New(task.Options{Launcher: user, Share: wire.GuestTask, Work: names.TaskWork}), nil
+	open := func(service string) (task.Stream, error) { return m.link.Open(service) }
+	return task.New(task.Options{Launcher: user, Share: wire.GuestTask, Work: names.TaskWork, Open: open}), nil
 }
 
 // services are what the host can open.

@@ -68,6 +68,7 @@ func (j *job) work(ctx context.Context) error {
 	if err := j.readSettings(); err != nil {
 		return err
 	}
+	begin := time.Now()
 	clone := step{name: "make the project from the start commit", line: "exec 3>&1 1>&2\n" + cloneScript(j.settings), env: gitEnv(), out: j.lines, asked: j.asked}
 	if err := j.run(ctx, clone, wire.TaskBefore); err != nil {
 		if errors.Is(err, errLate) { // the timeout is Claude Code's
@@ -76,8 +77,11 @@ func (j *job) work(ctx context.Context) error {
 		return err
 	}
 	release := j.reserve()
+	j.result.Before = time.Since(begin).Seconds()
 	ended := j.claude(ctx)
 	release()
+	begin = time.Now()
+	defer func() { j.result.After = time.Since(begin).Seconds() }()
 	if err := j.collect(ctx); err != nil {
 		j.result.Trouble = cutText(err.Error(), maxReason)
 		if ended == nil {
@@ -103,30 +107,23 @@ func (j *job) readSettings() error {
 
 // claude runs Claude Code. It returns nil only if Claude Code says that it is done.
 func (j *job) claude(ctx context.Context) error {
-	transcript, err := j.create(wire.TranscriptFile, wire.MaxTranscript)
-	if err != nil {
-		return err
-	}
-	log, err := j.create(wire.ClaudeLogFile, wire.MaxClaudeLog)
-	if err != nil {
-		return err
-	}
+	transcript := j.live(wire.ServiceTranscript, wire.MaxTranscript)
+	log := j.live(wire.ServiceClaudeLog, wire.MaxClaudeLog)
 	begin := time.Now()
-	p := &progress{out: j.lines, since: func() time.Duration { return time.Since(begin) }}
-	err = j.run(ctx, step{
+	p := newProgress(j.lines, func() time.Duration { return time.Since(begin) })
+	err := j.run(ctx, step{
 		name: "Claude Code", line: claudeScript(j.settings), input: filepath.Join(j.Share, wire.TaskPromptFile),
 		out: io.MultiWriter(transcript, p), err: log, asked: j.asked,
 	}, time.Duration(j.settings.TimeoutSeconds)*time.Second)
 	j.result.Seconds = time.Since(begin).Seconds()
 	j.take(p)
-	for _, c := range []*capped{transcript, log} {
-		if c.err != nil {
-			fmt.Fprintf(j.lines, "what Claude Code printed could not all be stored: %v\n", c.err)
+	for _, file := range []*live{transcript, log} {
+		if err := file.close(); err != nil {
+			fmt.Fprintf(j.lines, "what Claude Code printed could not all be sent: %v\n", err)
 		}
-		_ = c.w.(*os.File).Close()
 	}
 	switch {
-	case p.result.good(): // its exit code, or an end that came too late, says no more
+	case p.finished(): // its exit code, or an end that came too late, says no more
 		return nil
 	case errors.Is(err, errLate):
 		return fmt.Errorf("Claude Code was stopped after %v: %w", time.Duration(j.settings.TimeoutSeconds)*time.Second, errLate)
@@ -144,7 +141,7 @@ func (j *job) claude(ctx context.Context) error {
 func (j *job) take(p *progress) {
 	j.result.Turns, j.result.LastMessage = p.turns, cutText(p.text, maxMessage)
 	if r := p.result; r != nil {
-		j.result.CostUSD = r.Cost
+		j.result.CostUSD = r.CostUSD
 		j.result.Turns = max(r.Turns, 0)
 		if strings.TrimSpace(r.Result) != "" {
 			j.result.LastMessage = cutText(r.Result, maxMessage)

@@ -17,6 +17,8 @@ const (
 	// reserve is kept free on the disk until Claude Code has ended, so that its
 	// work can be committed on a disk that it filled.
 	reserve = 64 << 20
+	// storeTime is what the host gets to store what Claude Code printed last.
+	storeTime = time.Minute
 	// termGrace is what a step gets to end by itself after it was asked to.
 	termGrace = 10 * time.Second
 )

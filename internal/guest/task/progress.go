@@ -1,106 +1,56 @@
 package task
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 	"time"
+
+	"aibox/internal/wire/claude"
 )
 
-// progress reads what `claude --output-format stream-json` prints, tells the
-// user by one line for each tool and message, and remembers the result.
+// progress reads what Claude Code prints, tells the user by one line for each
+// tool and message, and remembers the result.
 type progress struct {
+	claude.Reader
 	out   io.Writer
 	since func() time.Duration
-
-	line []byte
-	skip bool // the line is too long, its rest is dropped
 
 	turns int
 	last  string // id of the last message, which may come in parts
 	text  string // the last thing said
 
-	result *outcome // the last event, nil until it came
+	result *claude.Event // the last event, nil until it came
 }
 
-// outcome is Claude Code's own last event.
-type outcome struct {
-	Subtype string  `json:"subtype"`
-	IsError bool    `json:"is_error"`
-	Turns   int     `json:"num_turns"`
-	Cost    float64 `json:"total_cost_usd"`
-	Result  string  `json:"result"`
+func newProgress(out io.Writer, since func() time.Duration) *progress {
+	p := &progress{out: out, since: since}
+	p.Reader = claude.Reader{MaxLine: maxLine, Take: p.take}
+	return p
 }
 
-// good tells whether Claude Code ended because it was done.
-func (o *outcome) good() bool { return o != nil && o.Subtype == "success" && !o.IsError }
+// finished tells whether Claude Code ended because it was done.
+func (p *progress) finished() bool { return p.result != nil && p.result.Succeeds() }
 
-type event struct {
-	Type    string `json:"type"`
-	Subtype string `json:"subtype"`
-	Version string `json:"claude_code_version"`
-	Model   string `json:"model"`
-	Message struct {
-		ID      string          `json:"id"`
-		Content json.RawMessage `json:"content"`
-	} `json:"message"`
-}
-
-type block struct {
-	Type  string         `json:"type"`
-	Text  string         `json:"text"`
-	Name  string         `json:"name"`
-	Input map[string]any `json:"input"`
-}
-
-// Write implements io.Writer. It never fails.
-func (p *progress) Write(b []byte) (int, error) {
-	for rest := b; len(rest) > 0; {
-		part, after, ended := bytes.Cut(rest, []byte{'\n'})
-		rest = after
-		if p.skip = p.skip || len(p.line)+len(part) > maxLine; !p.skip {
-			p.line = append(p.line, part...)
-		}
-		if ended {
-			p.take(p.line)
-			p.line, p.skip = p.line[:0], false
-		}
-	}
-	return len(b), nil
-}
-
-// take reads one line; what is no event is left to the transcript.
-func (p *progress) take(line []byte) {
-	var e event
-	if json.Unmarshal(line, &e) != nil {
-		return
-	}
-	switch e.Type {
-	case "system":
-		if e.Subtype == "init" {
-			p.say("Claude Code %s started, model %s", e.Version, e.Model)
-		}
-	case "assistant":
+// take is told one event; what is no event is left to the transcript.
+func (p *progress) take(e claude.Event) {
+	switch {
+	case e.Starts():
+		p.say("Claude Code %s started, model %s", e.Version, e.Model)
+	case e.Type == "assistant":
 		if e.Message.ID != p.last || p.last == "" {
 			p.turns++
 			p.last = e.Message.ID
 		}
-		var blocks []block
-		_ = json.Unmarshal(e.Message.Content, &blocks) // a bare text is no block
-		for _, b := range blocks {
+		for _, b := range e.Message.Content {
 			p.block(b)
 		}
-	case "result":
-		var o outcome
-		if json.Unmarshal(line, &o) == nil {
-			p.result = &o
-		}
+	case e.Ends():
+		p.result = &e
 	}
 }
 
-func (p *progress) block(b block) {
+func (p *progress) block(b claude.Block) {
 	switch b.Type {
 	case "tool_use":
 		p.say("turn %d, %v: %s%s", p.turns, p.since().Round(time.Second), b.Name, detail(b.Input))

@@ -3,14 +3,13 @@ package task
 import (
 	"bytes"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 )
 
-func newProgress() (*progress, *bytes.Buffer) {
+func testProgress() (*progress, *bytes.Buffer) {
 	var out bytes.Buffer
-	return &progress{out: &out, since: func() time.Duration { return 90 * time.Second }}, &out
+	return newProgress(&out, func() time.Duration { return 90 * time.Second }), &out
 }
 
 const someOutput = `{"type":"system","subtype":"init","claude_code_version":"2.1","model":"m"}
@@ -24,7 +23,7 @@ no json
 `
 
 func TestProgress(t *testing.T) {
-	p, out := newProgress()
+	p, out := testProgress()
 	if n, err := p.Write([]byte(someOutput)); n != len(someOutput) || err != nil {
 		t.Fatal(n, err)
 	}
@@ -32,34 +31,8 @@ func TestProgress(t *testing.T) {
 	if out.String() != want {
 		t.Errorf("lines:\n%s\nwant:\n%s", out, want)
 	}
-	if !p.result.good() || p.result.Turns != 7 || p.result.Cost != 0.25 || p.result.Result != "all done" {
+	if !p.finished() || p.result.Turns != 7 || p.result.CostUSD != 0.25 || p.result.Result != "all done" {
 		t.Errorf("result %+v", p.result)
-	}
-}
-
-func TestResultsThatAreNotGood(t *testing.T) {
-	for _, line := range []string{
-		``, `{"type":"result","subtype":"error_max_turns"}`, `{"type":"result","subtype":"success","is_error":true}`, `{"type":"result"}`,
-	} {
-		p, _ := newProgress()
-		_, _ = p.Write([]byte(line + "\n"))
-		if p.result.good() {
-			t.Errorf("%s counts as good", line)
-		}
-	}
-}
-
-func TestLongLinesAreDropped(t *testing.T) {
-	p, out := newProgress()
-	for range maxLine/1000 + 2 {
-		_, _ = p.Write(bytes.Repeat([]byte("x"), 1000))
-	}
-	if len(p.line) > maxLine {
-		t.Errorf("%d bytes are held", len(p.line))
-	}
-	_, _ = p.Write([]byte("\n" + someOutput))
-	if !strings.HasPrefix(out.String(), "Claude Code 2.1") {
-		t.Errorf("the line behind it is lost: %q", out)
 	}
 }
 
@@ -67,9 +40,9 @@ func FuzzProgress(f *testing.F) {
 	f.Add([]byte(someOutput), 30)
 	f.Add([]byte("{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"\\n\\u001b\"}]}}\n"), 3)
 	f.Fuzz(func(t *testing.T, b []byte, cut int) {
-		whole, wholeOut := newProgress()
+		whole, wholeOut := testProgress()
 		_, _ = whole.Write(b)
-		split, splitOut := newProgress()
+		split, splitOut := testProgress()
 		cut = max(0, min(cut, len(b)))
 		_, _ = split.Write(b[:cut])
 		_, _ = split.Write(b[cut:])

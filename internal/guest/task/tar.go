@@ -12,13 +12,11 @@ import (
 	"aibox/internal/wire"
 )
 
-// send writes the results in dir as a tar, in the order of their names. A file
-// that does not exist is left out.
+// send writes the results in dir as a tar, in the order of their names. Where
+// there is no bundle it is left out.
 func send(w io.Writer, dir string, result []byte) error {
-	for _, name := range []string{wire.TranscriptFile, wire.ClaudeLogFile, wire.ChangesFile} {
-		if err := sendFile(w, dir, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("send %s: %w", name, err)
-		}
+	if err := sendFile(w, dir, wire.ChangesFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("send %s: %w", wire.ChangesFile, err)
 	}
 	header := wire.ResultHeader(wire.ResultFile, int64(len(result)))
 	padding := make([]byte, wire.ResultPadding(int64(len(result)))+2*wire.ResultBlock)
@@ -49,23 +47,6 @@ func sendFile(w io.Writer, dir, name string) error {
 	}
 	_, err = w.Write(make([]byte, wire.ResultPadding(info.Size())))
 	return err
-}
-
-// capped writes at most left bytes and drops the rest. An error, such as that of
-// a full disk, is kept, so that who prints is not held up by it.
-type capped struct {
-	w    io.Writer
-	left int64
-	err  error
-}
-
-func (c *capped) Write(p []byte) (int, error) {
-	if part := p[:min(int64(len(p)), c.left)]; c.err == nil && len(part) > 0 {
-		var n int
-		n, c.err = c.w.Write(part)
-		c.left -= int64(n)
-	}
-	return len(p), nil
 }
 
 // said keeps the last words of a step.

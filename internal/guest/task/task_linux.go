@@ -21,6 +21,8 @@ type Options struct {
 	Share string
 	// Work is a folder, to be made, that only root can enter.
 	Work string
+	// Open opens a stream to one of the host's services.
+	Open func(service string) (Stream, error)
 }
 
 // Task stands in for the launcher of sessions: the one session of a task's VM

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
 	"aibox/internal/jail"
@@ -42,6 +43,7 @@ type GitCall struct {
 	// the project's, of which only the objects at Objects are used; nil for none.
 	Empty   *os.File
 	Objects string
+	Write   bool // git may write packs of Empty
 	// Output takes what git prints, if it is more than an answer; nil for none.
 	Output *os.File
 	Lax    bool
@@ -56,15 +58,16 @@ type repoInput struct {
 	Objects string
 	More    int
 	Empty   bool
+	Write   bool
 }
 
 // Git runs git in a helper that may read the project, its git folder, and
-// Empty, and nothing else of the user's; that can write nothing but Output;
-// and that reaches no network. It reads no configuration of the user's or the
-// system's. A repository that needs more, such as one that borrows the objects of
+// Empty, and nothing else of the user's; that can write nothing but Output, and
+// packs of Empty where the call says so; and that reaches no network. It reads no
+// configuration of the user's or the system's. A repository that needs more, such as one that borrows the objects of
 // another, fails with git's own words.
 func Git(ctx context.Context, r Repository, c GitCall) ([]byte, error) {
-	in := repoInput{Git: c.Git, Args: c.Args, Env: c.Env, Dir: r.Dir, Objects: c.Objects, Empty: c.Empty != nil}
+	in := repoInput{Git: c.Git, Args: c.Args, Env: c.Env, Dir: r.Dir, Objects: c.Objects, Empty: c.Empty != nil, Write: c.Write}
 	call := Call{Role: roleRepo, Folder: r.Project, Output: c.Output, Lax: c.Lax, Time: repoTime}
 	for _, f := range []*os.File{c.Empty, r.Outside} {
 		if f != nil {
@@ -91,6 +94,10 @@ func prepareRepo(folder *os.File, input []byte) (jail.Policy, Work, error) {
 	}
 	for i := range in.More {
 		p.ReadDirs = append(p.ReadDirs, MorePath(i))
+	}
+	if in.Empty && in.Write {
+		p.ReadFiles = append(p.ReadFiles, "/dev/urandom") // for names of new files
+		p.WriteDirs = []string{filepath.Join(MorePath(0), packs)}
 	}
 	env, err := in.env()
 	if err != nil {
@@ -125,6 +132,9 @@ func (in repoInput) env() ([]string, error) {
 	env = append(env, "GIT_DIR="+empty, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+quoteAlternate(in.Objects))
 	return append(env, in.Env...), nil
 }
+
+// packs is where a repository has its packs.
+const packs = "objects/pack"
 
 // quoteAlternate writes a path so that git takes it for one, whatever is in it.
 func quoteAlternate(path string) string {

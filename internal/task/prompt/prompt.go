@@ -1,4 +1,7 @@
-package task
+// Package prompt reads what a task is told to do, from the command line, a file or
+// stdin. An earlier VM may have written the current folder, so what a relative
+// path leads to must be in it.
+package prompt
 
 import (
 	"bytes"
@@ -15,6 +18,9 @@ import (
 	"aibox/internal/fault"
 )
 
+// MaxBytes bounds a prompt.
+const MaxBytes = 1 << 20
+
 // Source says where a prompt comes from.
 type Source struct {
 	Args     []string // the words of the command line
@@ -24,12 +30,12 @@ type Source struct {
 	Dir      string // the current folder
 }
 
-const promptHint = `aibox task "what to do", or aibox task --file PATH`
+const hint = `aibox task "what to do", or aibox task --file PATH`
 
-// ReadPrompt returns the words of the command line, then the file's text.
+// Read returns the words of the command line, then the file's text.
 // Without both it reads Stdin, if that is no terminal. An error is of kind
 // fault.Usage. It returns early when ctx ends.
-func ReadPrompt(ctx context.Context, s Source) (string, error) {
+func Read(ctx context.Context, s Source) (string, error) {
 	var parts []string
 	if words := strings.Join(s.Args, " "); words != "" {
 		parts = append(parts, words)
@@ -48,21 +54,21 @@ func ReadPrompt(ctx context.Context, s Source) (string, error) {
 		}
 		parts = append(parts, text)
 	}
-	return checkPrompt(strings.Join(parts, "\n\n"))
+	return check(strings.Join(parts, "\n\n"))
 }
 
-func checkPrompt(prompt string) (string, error) {
+func check(text string) (string, error) {
 	switch {
-	case strings.TrimSpace(prompt) == "":
-		return "", fault.New(fault.Usage, promptHint, "the prompt is empty")
-	case len(prompt) > MaxPrompt:
-		return "", fault.New(fault.Usage, "put the details into a file of the repository and name it in the prompt", "the prompt is over the limit of %d bytes", MaxPrompt)
-	case !utf8.ValidString(prompt):
+	case strings.TrimSpace(text) == "":
+		return "", fault.New(fault.Usage, hint, "the prompt is empty")
+	case len(text) > MaxBytes:
+		return "", fault.New(fault.Usage, "put the details into a file of the repository and name it in the prompt", "the prompt is over the limit of %d bytes", MaxBytes)
+	case !utf8.ValidString(text):
 		return "", fault.New(fault.Usage, "save it as UTF-8", "the prompt is not UTF-8")
-	case strings.ContainsRune(prompt, 0):
+	case strings.ContainsRune(text, 0):
 		return "", fault.New(fault.Usage, "remove it", "the prompt holds a zero byte")
 	}
-	return prompt, nil
+	return text, nil
 }
 
 // readStdin reads to the end or to more than a prompt can have. A reading that
@@ -74,7 +80,7 @@ func readStdin(ctx context.Context, stdin io.Reader) (string, error) {
 	}
 	done := make(chan result, 1)
 	go func() {
-		text, err := io.ReadAll(io.LimitReader(stdin, MaxPrompt+1))
+		text, err := io.ReadAll(io.LimitReader(stdin, MaxBytes+1))
 		done <- result{text, err}
 	}()
 	select {
@@ -82,7 +88,7 @@ func readStdin(ctx context.Context, stdin io.Reader) (string, error) {
 		return "", ctx.Err()
 	case r := <-done:
 		if r.err != nil {
-			return "", fault.New(fault.Usage, promptHint, "cannot read the prompt from stdin: %w", r.err)
+			return "", fault.New(fault.Usage, hint, "cannot read the prompt from stdin: %w", r.err)
 		}
 		return string(r.text), nil
 	}
@@ -91,14 +97,14 @@ func readStdin(ctx context.Context, stdin io.Reader) (string, error) {
 // readFile reads a plain file. The way to a relative one, links included, must
 // stay in the current folder: an earlier VM may have put the link there.
 func readFile(dir, path string) (string, error) {
-	f, err := openPrompt(dir, path)
+	f, err := openFile(dir, path)
 	if err != nil {
-		return "", promptError(path, err)
+		return "", fileError(path, err)
 	}
 	defer f.Close()
 	var text bytes.Buffer
-	if _, err := text.ReadFrom(io.LimitReader(f, MaxPrompt+1)); err != nil {
-		return "", promptError(path, err)
+	if _, err := text.ReadFrom(io.LimitReader(f, MaxBytes+1)); err != nil {
+		return "", fileError(path, err)
 	}
 	return text.String(), nil
 }
@@ -109,7 +115,7 @@ var (
 	errLink     = errors.New("it is a link")
 )
 
-func openPrompt(dir, path string) (*os.File, error) {
+func openFile(dir, path string) (*os.File, error) {
 	if filepath.IsAbs(path) {
 		return openPlain(func() (fs.FileInfo, error) { return os.Lstat(path) },
 			func() (*os.File, error) { return os.OpenFile(path, os.O_RDONLY|plainFlags, 0) })
@@ -155,24 +161,24 @@ func plainFile(info fs.FileInfo) error {
 		return errLink
 	case !info.Mode().IsRegular():
 		return errNotPlain
-	case info.Size() > MaxPrompt:
-		return fmt.Errorf("it has %d bytes, over the limit of %d", info.Size(), MaxPrompt)
+	case info.Size() > MaxBytes:
+		return fmt.Errorf("it has %d bytes, over the limit of %d", info.Size(), MaxBytes)
 	}
 	return nil
 }
 
-func promptError(path string, err error) error {
-	hint := "name a plain file of the current folder"
+func fileError(path string, err error) error {
+	todo := "name a plain file of the current folder"
 	switch {
 	case errors.Is(err, errLink):
-		hint = "name the file that the link leads to"
+		todo = "name the file that the link leads to"
 	case errors.Is(err, fs.ErrNotExist):
-		hint = "check the path"
+		todo = "check the path"
 	case strings.Contains(err.Error(), "escapes"):
 		return fault.New(fault.Usage, "copy it into the folder, or name it by its absolute path", "the prompt file %q is outside of the current folder", path)
 	}
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		err = p.Err
 	}
-	return fault.New(fault.Usage, hint, "cannot use the prompt file %q: %w", path, err)
+	return fault.New(fault.Usage, todo, "cannot use the prompt file %q: %w", path, err)
 }

@@ -1,4 +1,4 @@
-package task
+package prompt
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"aibox/internal/fault"
 )
 
-func TestReadPrompt(t *testing.T) {
+func TestRead(t *testing.T) {
 	base := t.TempDir()
 	dir := filepath.Join(base, "project")
 	if err := os.MkdirAll(filepath.Join(dir, "sub"), 0o700); err != nil {
@@ -20,8 +20,8 @@ func TestReadPrompt(t *testing.T) {
 	}
 	for path, text := range map[string]string{
 		"project/plan.md": "the plan\n", "project/sub/x": "in sub", "secret": "SECRET", "project/latin": "caf\xe9",
-		"project/zero": "a\x00b", "project/space": " \n", "project/full": strings.Repeat("x", MaxPrompt),
-		"project/over": strings.Repeat("x", MaxPrompt+1),
+		"project/zero": "a\x00b", "project/space": " \n", "project/full": strings.Repeat("x", MaxBytes),
+		"project/over": strings.Repeat("x", MaxBytes+1),
 	} {
 		if err := os.WriteFile(filepath.Join(base, path), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -47,7 +47,7 @@ func TestReadPrompt(t *testing.T) {
 		"stdin":              {Source{Stdin: strings.NewReader("piped")}, "piped", ""},
 		"dash":               {Source{Args: []string{"do"}, File: "-", Stdin: strings.NewReader("piped")}, "do\n\npiped", ""},
 		"stdin is unused":    {Source{Args: []string{"do"}, Stdin: strings.NewReader("piped")}, "do", ""},
-		"largest":            {Source{File: "full"}, strings.Repeat("x", MaxPrompt), ""},
+		"largest":            {Source{File: "full"}, strings.Repeat("x", MaxBytes), ""},
 
 		"nothing":             {Source{Terminal: true}, "", "is empty"},
 		"empty stdin":         {Source{Stdin: strings.NewReader("\n")}, "", "is empty"},
@@ -68,7 +68,7 @@ func TestReadPrompt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.source.Dir = dir
-			got, err := ReadPrompt(t.Context(), c.source)
+			got, err := Read(t.Context(), c.source)
 			if c.err == "" {
 				if err != nil || got != c.want {
 					t.Errorf("prompt %.100q, %v", got, err)
@@ -96,43 +96,7 @@ func TestReadingStdinEndsWithTheContext(t *testing.T) {
 	defer w.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	if _, err := ReadPrompt(ctx, Source{Stdin: r, Dir: t.TempDir()}); err == nil {
+	if _, err := Read(ctx, Source{Stdin: r, Dir: t.TempDir()}); err == nil {
 		t.Error("no error")
-	}
-}
-
-func TestParseDuration(t *testing.T) {
-	for text, want := range map[string]time.Duration{"90m": 90 * time.Minute, "7d": 7 * 24 * time.Hour, "0": 0, "1h30m": 90 * time.Minute, "0d": 0} {
-		if got, err := ParseDuration(text); got != want || err != nil {
-			t.Errorf("%q = %v, %v, want %v", text, got, err, want)
-		}
-	}
-	for _, text := range []string{"", "soon", "1", "d", "-1d", "1.5d", "99999999999d", "1w"} {
-		if got, err := ParseDuration(text); err == nil || got != 0 {
-			t.Errorf("%q = %v, want an error", text, got)
-		}
-	}
-}
-
-func TestLimits(t *testing.T) {
-	good := Limits{Timeout: time.Hour, Model: "claude-opus-4[1m]", MaxTurns: 5, MaxBudgetUSD: 1.5}
-	if err := good.Check(); err != nil {
-		t.Error(err)
-	}
-	for name, change := range map[string]func(*Limits){
-		"no time":   func(l *Limits) { l.Timeout = 0 },
-		"a past":    func(l *Limits) { l.Timeout = -time.Hour },
-		"31 days":   func(l *Limits) { l.Timeout = 31 * 24 * time.Hour },
-		"a shell":   func(l *Limits) { l.Model = "x; reboot" },
-		"a flag":    func(l *Limits) { l.Model = "--x" },
-		"turns":     func(l *Limits) { l.MaxTurns = -1 },
-		"budget":    func(l *Limits) { l.MaxBudgetUSD = -0.1 },
-		"fantastic": func(l *Limits) { l.MaxBudgetUSD = 1e300 },
-	} {
-		l := good
-		change(&l)
-		if err := l.Check(); err == nil || fault.KindOf(err) != fault.Usage {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 }

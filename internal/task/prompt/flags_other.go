@@ -1,5 +1,5 @@
 //go:build !unix
 
-package task
+package prompt
 
 const noFollow, plainFlags = 0, 0
