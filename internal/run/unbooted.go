@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"aibox/internal/border/control"
 	"aibox/internal/fault"
 	"aibox/internal/plain"
 )
@@ -35,7 +36,11 @@ func (b *box) unbooted(err error, ended bool) error {
 	if line == "" {
 		return fault.New(fault.Failed, hint, "%w, and its console is empty", err)
 	}
-	return fault.New(fault.Failed, "the VM's console is in "+fault.ShellQuote(log), "%w; the last line of its console: %s", err, line)
+	hint = "the VM's console is in " + fault.ShellQuote(log)
+	if failed := (*control.FailedError)(nil); errors.As(err, &failed) {
+		hint += "; what an earlier session left in the VM's home and disk is cleared by: aibox projects reset"
+	}
+	return fault.New(fault.Failed, hint, "%w; the last line of its console: %s", err, line)
 }
 
 // lastLine returns the last line with text of a log that the VM fills, printable,

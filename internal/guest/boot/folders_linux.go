@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"aibox/internal/guest/names"
+	"aibox/internal/guest/place"
 	"aibox/internal/wire"
 )
 
@@ -84,7 +85,7 @@ func (m *machine) bindFolders() error {
 		if b.ReadOnly {
 			attributes |= unix.MOUNT_ATTR_RDONLY
 		}
-		err := m.bind(filepath.Join(names.Shares, b.Share), b.Target, attributes)
+		err := m.bind(filepath.Join(names.Shares, b.Share), b.Target, attributes, !b.Optional)
 		if err != nil && b.Optional {
 			m.note("folder " + b.Target + " is left out: " + oneLine(err.Error()))
 			continue
@@ -113,9 +114,9 @@ func (m *machine) bindOwn(name, target string) error {
 		if err != nil {
 			return err
 		}
-		return m.bind(source, target, userMount)
+		return m.bind(source, target, userMount, true)
 	}
-	place, err := m.place(target)
+	place, err := m.place(target, true)
 	if err != nil {
 		return err
 	}
@@ -141,8 +142,8 @@ func (m *machine) stateFolder(name string) (string, error) {
 	return dir, os.Chown(dir, m.boot.UID, m.boot.GID)
 }
 
-func (m *machine) bind(source, target string, attributes uint64) error {
-	place, err := m.place(target)
+func (m *machine) bind(source, target string, attributes uint64, aside bool) error {
+	place, err := m.place(target, aside)
 	if err != nil {
 		return fmt.Errorf("folder %s: %w", target, err)
 	}
@@ -154,9 +155,8 @@ func (m *machine) bind(source, target string, attributes uint64) error {
 	return nil
 }
 
-// bindCache mounts the state disk's cache into the home. If something else has
-// its name there, that moves aside: the user cannot repair it from outside the
-// VM, so it must not keep the VM from starting.
+// bindCache mounts the state disk's cache into the home. A link has its place
+// moved aside too, wherever it leads.
 func (m *machine) bindCache() error {
 	home, err := os.OpenRoot(wire.GuestHome)
 	if err != nil {
@@ -164,8 +164,8 @@ func (m *machine) bindCache() error {
 	}
 	defer home.Close()
 	if info, err := home.Lstat(".cache"); err == nil && !info.IsDir() {
-		if err := home.Rename(".cache", ".cache.replaced"); err != nil {
-			return fmt.Errorf("move ~/.cache aside: %w", err)
+		if err := place.Aside(home, ".cache"); err != nil {
+			return err
 		}
 	}
 	return m.bindOwn("cache", wire.GuestHome+"/.cache")
@@ -173,8 +173,9 @@ func (m *machine) bindCache() error {
 
 // place opens the folder at target to mount something on it, and makes it if
 // it is missing. Below the home, where earlier sessions may have put links,
-// the way never leaves the home, and what is made is the user's.
-func (m *machine) place(target string) (*os.File, error) {
+// the way never leaves the home, and what is made is the user's. What is no
+// folder there moves aside if that is asked for, and is an error else.
+func (m *machine) place(target string, aside bool) (*os.File, error) {
 	if !filepath.IsAbs(target) || filepath.Clean(target) != target || target == "/" {
 		return nil, errors.New("is no clean absolute path")
 	}
@@ -190,26 +191,7 @@ func (m *machine) place(target string) (*os.File, error) {
 		return nil, err
 	}
 	defer home.Close()
-	return placeBelow(home, rest, m.boot.UID, m.boot.GID)
-}
-
-// placeBelow opens the folder at name below home, and makes what is missing of
-// the way to it as the user's. Links are followed inside home and lead nowhere
-// else.
-func placeBelow(home *os.Root, name string, uid, gid int) (*os.File, error) {
-	for i := range len(name) + 1 {
-		if i < len(name) && name[i] != '/' {
-			continue
-		}
-		err := home.Mkdir(name[:i], 0o755)
-		if err == nil {
-			err = home.Lchown(name[:i], uid, gid)
-		}
-		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, fmt.Errorf("make it in the home, which links must not lead out of: %w", err)
-		}
-	}
-	return home.OpenFile(name, os.O_RDONLY|unix.O_DIRECTORY, 0)
+	return place.Below(home, rest, m.boot.UID, m.boot.GID, aside)
 }
 
 // validShare is a name that the host gives to a folder of the share device.
