@@ -10,6 +10,7 @@ import (
 
 	"aibox/internal/fault"
 	"aibox/internal/image"
+	"aibox/internal/pasteboard"
 	"aibox/internal/proc"
 	"aibox/internal/project"
 )
@@ -111,19 +112,23 @@ func git(ctx context.Context, _ Host) (Result, bool) {
 	return ok("%s", strings.TrimSpace(strings.TrimPrefix(string(out), "git version ")))
 }
 
-// clipboard looks for the program that reads an image of the user's desktop.
+// clipboard asks what a run asks: which programs read this desktop's clipboard.
 func clipboard(_ context.Context, h Host) (Result, bool) {
-	for _, desktop := range []struct{ variable, program, install string }{
-		{"WAYLAND_DISPLAY", "wl-paste", "wl-clipboard"}, {"DISPLAY", "xclip", "xclip"},
-	} {
-		if value, _ := h.Lookup(desktop.variable); value == "" {
-			continue
-		}
-		path, err := proc.Look(desktop.program)
-		if err != nil {
-			return warn("install it: sudo apt-get install "+desktop.install, "%s is not installed, so images cannot be pasted into Claude Code", desktop.program)
-		}
-		return ok("%s", path)
+	var found []string
+	for _, p := range pasteboard.Find(pasteboard.Host{Home: h.Home, Lookup: h.Lookup}) {
+		found = append(found, p.Path)
+	}
+	wayland, _ := h.Lookup("WAYLAND_DISPLAY")
+	display, _ := h.Lookup("DISPLAY")
+	switch {
+	case len(found) > 0:
+		return ok("%s", strings.Join(found, ", "))
+	case wayland != "":
+		return warn("install it: sudo apt-get install wl-clipboard", "wl-paste is not installed, so images cannot be pasted into Claude Code")
+	case strings.HasPrefix(display, ":") || strings.HasPrefix(display, "unix:"):
+		return warn("install it: sudo apt-get install xclip", "xclip is not installed, so images cannot be pasted into Claude Code")
+	case display != "":
+		return ok("the display %s is on another machine, whose clipboard is not read", display)
 	}
 	return ok("no graphical session here, so there is no image to paste")
 }

@@ -3,10 +3,13 @@ package doctor
 import (
 	"bytes"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"aibox/internal/fault"
+	"aibox/internal/image"
 )
 
 func TestOldKernel(t *testing.T) {
@@ -52,6 +55,61 @@ func TestEveryFindingHasAFix(t *testing.T) {
 	}
 	if Failures(results) == 0 {
 		t.Error("no failure was counted")
+	}
+}
+
+func TestClipboard(t *testing.T) {
+	bin := t.TempDir()
+	for _, name := range []string{"wl-paste", "xclip"} {
+		if err := os.WriteFile(filepath.Join(bin, name), nil, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		env    map[string]string
+		status Status
+		text   string
+	}{
+		{nil, OK, "no graphical session"},
+		{map[string]string{"DISPLAY": ":0", "PATH": bin}, OK, filepath.Join(bin, "xclip")},
+		{map[string]string{"WAYLAND_DISPLAY": "wayland-0", "DISPLAY": ":0", "PATH": bin}, OK, filepath.Join(bin, "wl-paste") + ", " + filepath.Join(bin, "xclip")},
+		{map[string]string{"WAYLAND_DISPLAY": "wayland-0", "PATH": "/nowhere"}, Warning, "wl-paste is not installed"},
+		{map[string]string{"DISPLAY": ":0", "PATH": "/nowhere"}, Warning, "xclip is not installed"},
+		{map[string]string{"DISPLAY": "localhost:10.0", "PATH": bin}, OK, "on another machine"},
+	} {
+		if r, _ := clipboard(t.Context(), host(t, c.env)); r.Status != c.status || !strings.Contains(r.Text, c.text) || (r.Fix == "") != (r.Status == OK) {
+			t.Errorf("%v: %+v", c.env, r)
+		}
+	}
+}
+
+func TestProxyVariables(t *testing.T) {
+	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"} {
+		if r, _ := proxy(t.Context(), host(t, map[string]string{name: "http://proxy.example:3128"})); r.Status != Warning || !strings.Contains(r.Text, name) || r.Fix == "" {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	if r, _ := proxy(t.Context(), host(t, map[string]string{"NO_PROXY": "*", "HTTPS_PROXY": ""})); r.Status != OK {
+		t.Errorf("without a proxy: %+v", r)
+	}
+}
+
+// A run opens the image the same way, and gives the same reason.
+func TestImage(t *testing.T) {
+	h := host(t, nil)
+	dir := filepath.Join(h.Home, ".aibox", "image", "1.0")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h.Build = image.Build{Version: "1.0", Digests: image.Digests{Kernel: strings.Repeat("0", 64), RootDisk: strings.Repeat("0", 64)}}
+	for _, kernel := range []string{"", "too short", strings.Repeat("no kernel", 1000)} {
+		if err := os.WriteFile(filepath.Join(dir, image.KernelName), []byte(kernel), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := image.Open(dir, h.Build.Digests)
+		if r, _ := theImage(t.Context(), h); err == nil || r.Status != Failure || r.Text != err.Error() || r.Fix == "" || r.Fix != fault.HintOf(err) {
+			t.Errorf("kernel %.10q: %+v, while a run says: %v", kernel, r, err)
+		}
 	}
 }
 

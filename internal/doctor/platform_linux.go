@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"aibox/internal/fault"
 	"aibox/internal/jail"
 	"aibox/internal/jail/bwrap"
 	"aibox/internal/jail/landlock"
@@ -80,7 +81,7 @@ func theQEMU(ctx context.Context, _ Host) (Result, bool) {
 func fileServer(ctx context.Context, _ Host) (Result, bool) {
 	program, err := virtiofs.Probe(ctx)
 	if err != nil {
-		return fail(err)
+		return warn(fault.HintOf(err), "%v; the project's files come by 9p instead, which is slower", err)
 	}
 	return ok("%s", program)
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -68,26 +69,55 @@ func TestConfigDoctorAgreesWithARun(t *testing.T) {
 	if out, err := b.aibox("doctor", "--image", b.image); err != nil {
 		t.Fatalf("doctor on a machine that works: %v\n%s", err, out)
 	}
-	for i, env := range b.env {
-		if strings.HasPrefix(env, "PATH=") {
-			b.env[i] = "PATH=" + t.TempDir()
-		}
-	}
-	out, err := b.aibox("doctor", "--image", b.image)
-	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != 4 {
-		t.Errorf("doctor without bubblewrap: %v", err)
-	}
-	s := b.start("true")
-	if _, code := s.wait(); code != 4 {
-		t.Errorf("a run without bubblewrap ended with %d", code)
-	}
-	for line := range strings.Lines(s.stderr.String()) {
-		for _, prefix := range []string{"aibox: ", "hint: "} {
-			if text, found := strings.CutPrefix(line, prefix); found && !strings.Contains(out, text) {
-				t.Errorf("the run says %q, which the doctor does not:\n%s", text, out)
+	for name, lacking := range map[string]func(*testing.T, *box){
+		"bubblewrap": func(t *testing.T, b *box) { b.only("git", "qemu-system-x86_64") },
+		"QEMU":       func(t *testing.T, b *box) { b.only("git", "bwrap") },
+		"a QEMU that works": func(t *testing.T, b *box) {
+			b.write(filepath.Join(b.only("git", "bwrap"), "qemu-system-x86_64"), "#!/bin/sh\nexit 1\n")
+			b.must(os.Chmod(filepath.Join(b.home, "bin", "qemu-system-x86_64"), 0o700))
+		},
+		"an image": func(t *testing.T, b *box) { b.image = "" },
+		"a whole kernel": func(t *testing.T, b *box) {
+			b.image = filepath.Join(b.home, "image")
+			b.write(filepath.Join(b.image, "vmlinuz"), "too short")
+		},
+		"a place for its files": func(t *testing.T, b *box) { b.write(filepath.Join(b.home, ".aibox"), "a file") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBox(t)
+			lacking(t, b)
+			args := []string{"doctor"}
+			if b.image != "" {
+				args = append(args, "--image", b.image)
 			}
-		}
+			told, err := b.aibox(args...)
+			if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || exit.ExitCode() != 4 {
+				t.Errorf("doctor: %v\n%s", err, told)
+			}
+			s := b.start("true")
+			if _, code := s.wait(); code != 4 {
+				t.Errorf("a run ended with %d", code)
+			}
+			m := regexp.MustCompile(`aibox: (.*)\nhint: (.*)\n$`).FindStringSubmatch(s.stderr.String())
+			if m == nil || !strings.Contains(told, m[1]) || !strings.Contains(told, m[2]) {
+				t.Errorf("the run says\n%s\nand the doctor\n%s", s.stderr, told)
+			}
+		})
 	}
+}
+
+// only leaves the user these programs alone, in the folder that it returns.
+func (b *box) only(names ...string) string {
+	b.t.Helper()
+	dir := filepath.Join(b.home, "bin")
+	b.must(os.Mkdir(dir, 0o700))
+	for _, name := range names {
+		path, err := exec.LookPath(name)
+		b.must(err)
+		b.must(os.Symlink(path, filepath.Join(dir, name)))
+	}
+	b.setenv("PATH", dir)
+	return dir
 }
 
 // A user's first hour: the first run offers presets, the VM asks for a host
