@@ -92,7 +92,7 @@ func (s *server) answer(question string) ([]byte, error) {
 			var out []byte
 			if out, err = run(p, p.List, listTime, maxTypes); err == nil {
 				s.used = i
-				return out, nil
+				return p.types(out), nil
 			}
 		}
 		return nil, err
@@ -102,7 +102,15 @@ func (s *server) answer(question string) ([]byte, error) {
 		return nil, errors.New("no question")
 	}
 	p := s.programs[s.used]
-	return run(p, append(append([]string{}, p.Image...), kind), imageTime, MaxImage)
+	args, err := p.ask(kind)
+	if err != nil {
+		return nil, err
+	}
+	out, err := run(p, args, imageTime, p.most(MaxImage))
+	if err != nil {
+		return nil, err
+	}
+	return p.contents(out)
 }
 
 // run returns what a program prints. It is killed, with what it started, when it

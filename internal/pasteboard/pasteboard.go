@@ -7,8 +7,10 @@
 package pasteboard
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -42,19 +44,26 @@ type Program struct {
 	// Scratch programs make a nameless file in /tmp: wl-paste shows a window of one
 	// pixel where the compositor tells the clipboard to the active window only.
 	Scratch bool
+	// Apple is macOS's osascript, which is asked and answers in AppleScript; others
+	// take a type behind the arguments of Image and print what they are asked for.
+	Apple bool
 }
 
 // Host is what Find looks at.
 type Host struct {
 	Home   string
 	Lookup func(name string) (string, bool) // environment
+	System string                           // as runtime.GOOS, which is the default
 }
 
 // Find returns the programs that can read this desktop's clipboard, the best
-// first: wl-paste under Wayland, xclip under X11. None is no error: the
+// first: wl-paste under Wayland, xclip under X11, osascript on macOS. None is no error: the
 // clipboard then stays closed. A display on another machine is left out.
 func Find(h Host) []Program {
 	value := func(name string) string { v, _ := h.Lookup(name); return v }
+	if cmp.Or(h.System, runtime.GOOS) == "darwin" {
+		return macOS(value)
+	}
 	common := []string{"LANG=C", "PATH=/usr/bin:/bin"}
 	if v := value("LD_LIBRARY_PATH"); v != "" {
 		common = append(common, "LD_LIBRARY_PATH="+v)
