@@ -73,7 +73,7 @@ func Rules() []Rule {
 		{Page: "tasks.md", Command: "aibox task --from main --timeout 3h --file plan.md", Only: VM},
 		{Page: "tasks.md", Command: `git diff | aibox task "Write the tests that this change lacks" --file -`, Only: VM},
 		{
-			Page: "tasks.md", Command: "git log -p main..FETCH_HEAD", Only: VM, Copied: `^git -C .* fetch .*$`,
+			Page: "tasks.md", Command: "git log -p main..FETCH_HEAD", Only: VM, Copied: `git -C .* fetch .*$`,
 			AnswersVM: pager, Sees: `\+scripted`,
 		},
 		{Page: "tasks.md", Command: "aibox tasks show", Only: VM, Sees: "state: +finished"},
