@@ -28,9 +28,8 @@ func home(_ context.Context, h Host) (Result, bool) {
 	if err != nil {
 		return fail(err)
 	}
-	at := existing(place.Root)
-	if err := writable(at); err != nil {
-		return fail(fault.New(fault.Machine, "check whose it is: ls -ld "+fault.ShellQuote(at), "aibox cannot keep its files in %q: %w", at, err))
+	if err := place.Check(); err != nil {
+		return fail(err)
 	}
 	return ok("%s", place.Root)
 }

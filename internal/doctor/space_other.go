@@ -5,5 +5,3 @@ package doctor
 import "errors"
 
 func freeSpace(string) (uint64, error) { return 0, errors.ErrUnsupported }
-
-func writable(string) error { return nil }

@@ -12,5 +12,3 @@ func freeSpace(dir string) (uint64, error) {
 	}
 	return s.Bavail * uint64(s.Bsize), nil
 }
-
-func writable(dir string) error { return unix.Access(dir, unix.W_OK|unix.X_OK) }

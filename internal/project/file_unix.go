@@ -24,14 +24,6 @@ func owner(info fs.FileInfo) (uid int, known bool) {
 	return int(st.Uid), true
 }
 
-// allocated is how many bytes of the disk the file takes.
-func allocated(info fs.FileInfo) int64 {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return int64(st.Blocks) * 512
-	}
-	return info.Size()
-}
-
 // writable is nil if the user can make files in the folder.
 func writable(path string) error {
 	const write, search = 2, 1

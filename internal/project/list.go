@@ -6,23 +6,21 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
+
+	"aibox/internal/project/treesize"
 )
 
 // Entry is one project for which aibox keeps something.
 type Entry struct {
 	Kept    Kept
 	Size    int64     // bytes of the disk that are taken
-	Partial bool      // Size leaves out what could not be read, or lies too deep
+	Partial bool      // Size leaves out what could not be read, lies too deep, or is too much to look at
 	LastRun time.Time // zero for never
 	Running bool
 	PID     int  // of the run, 0 if not known
 	Gone    bool // there is no folder at the project's path any more
 }
-
-// maxDepth is how deep sizes are added up. The VM can make trees of any depth.
-const maxDepth = 128
 
 // List returns the projects, ordered by path. It ends early with ctx's error.
 func (p Place) List(ctx context.Context) ([]Entry, error) {
@@ -51,36 +49,8 @@ func (k Kept) entry(ctx context.Context) (Entry, error) {
 		e.Gone = true
 	}
 	var err error
-	e.Size, e.Partial, err = diskUse(ctx, k.Dir)
+	e.Size, e.Partial, err = treesize.Of(ctx, k.Dir, treesize.MaxLook)
 	return e, err
-}
-
-// diskUse adds up what a tree takes. It goes through os.Root, so that a folder
-// which a running VM swaps for a link leads nowhere.
-func diskUse(ctx context.Context, dir string) (size int64, partial bool, err error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return 0, true, nil
-	}
-	defer root.Close()
-	err = fs.WalkDir(root.FS(), ".", func(path string, d fs.DirEntry, err error) error {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err != nil {
-			partial = true
-			return nil
-		}
-		if info, err := d.Info(); err == nil {
-			size += allocated(info)
-		}
-		if d.IsDir() && strings.Count(path, "/") >= maxDepth {
-			partial = true
-			return fs.SkipDir
-		}
-		return nil
-	})
-	return size, partial, err
 }
 
 // Find returns what is kept for the project at path, which may be a folder that

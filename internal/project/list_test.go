@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"aibox/internal/project/treesize"
 )
 
 func TestList(t *testing.T) {
@@ -68,18 +70,21 @@ func TestFind(t *testing.T) {
 func TestDiskUseStaysInTheTree(t *testing.T) {
 	w := newWorld(t)
 	k := w.kept(t)
-	before, _, err := diskUse(context.Background(), k.Dir)
+	before, _, err := treesize.Of(context.Background(), k.Dir, time.Hour)
 	must(t, err)
 	must(t, os.Symlink("/usr", filepath.Join(k.Home(), "usr")), os.Symlink("..", filepath.Join(k.Home(), "up")))
-	deep(t, k.Home(), 2*maxDepth)
-	after, partial, err := diskUse(context.Background(), k.Dir)
+	deep(t, k.Home(), 300)
+	after, partial, err := treesize.Of(context.Background(), k.Dir, time.Hour)
 	if err != nil || !partial || after > before+4<<20 {
 		t.Errorf("size grew from %d to %d, partial %v, %v", before, after, partial, err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, _, err := diskUse(ctx, k.Dir); err == nil {
+	if _, _, err := treesize.Of(ctx, k.Dir, time.Hour); err == nil {
 		t.Error("a cancelled context was ignored")
+	}
+	if took, partial, err := treesize.Of(context.Background(), k.Dir, 0); err != nil || !partial || took >= after {
+		t.Errorf("without time: size %d, partial %v, %v", took, partial, err)
 	}
 }
 

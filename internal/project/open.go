@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"aibox/internal/fault"
+	"aibox/internal/project/treesize"
 )
 
 // OpenHome opens the folder that is the VM's home.
@@ -113,7 +114,7 @@ func createSparse(path string, size int64) error {
 			"the file system of %q cannot hold a file of %d GiB", filepath.Dir(path), size>>30)
 	case err != nil:
 		return keepError("create the state disk", path, err)
-	case allocated(info) > maxAllocated:
+	case treesize.Allocated(info) > maxAllocated:
 		return fault.New(fault.Machine, "move ~/.aibox to another file system, such as ext4, and leave a link",
 			"the file system of %q cannot hold sparse files", filepath.Dir(path))
 	}

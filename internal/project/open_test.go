@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"aibox/internal/fault"
+	"aibox/internal/project/treesize"
 )
 
 func TestLogs(t *testing.T) {
@@ -47,7 +48,7 @@ func TestStateDisk(t *testing.T) {
 	if !disk.Created || disk.Size != 16<<30 || info.Size() != 16<<30 || info.Mode() != 0o600 {
 		t.Errorf("created %v, size %d, mode %v", disk.Created, info.Size(), info.Mode())
 	}
-	if got := allocated(info); got > maxAllocated {
+	if got := treesize.Allocated(info); got > maxAllocated {
 		t.Errorf("the empty disk takes %d bytes", got)
 	}
 	disk, err = k.OpenStateDisk(4)

@@ -85,6 +85,29 @@ func (p Place) create() error {
 	return ownFolder(p.projects())
 }
 
+// Check says why aibox could not keep its files here, by the error that keeping
+// them would give. It changes nothing.
+func (p Place) Check() error {
+	info, err := os.Stat(p.Root)
+	if err == nil && info.IsDir() {
+		if err := ownerError(p.Root, info); err != nil {
+			return err
+		}
+		// missing rights would be given
+		if err := writable(p.Root); err != nil && !errors.Is(err, fs.ErrPermission) {
+			return keepError("make the folder", p.projects(), err)
+		}
+		return nil
+	}
+	if _, err := os.Lstat(p.Root); err == nil {
+		return ownFolder(p.Root)
+	}
+	if err := writable(filepath.Dir(p.Root)); err != nil {
+		return keepError("make the folder", p.Root, err)
+	}
+	return nil
+}
+
 // ownFolder makes the folder if it is missing. One that exists must be a real
 // folder of the user; too wide rights are narrowed.
 func ownFolder(path string) error {
@@ -102,10 +125,17 @@ func ownFolder(path string) error {
 	return ownInfo(path, info)
 }
 
-func ownInfo(path string, info fs.FileInfo) error {
+func ownerError(path string, info fs.FileInfo) error {
 	if uid, ok := owner(info); ok && uid != os.Geteuid() {
 		return fault.New(fault.Refused, "move it away, or give it to yourself with chown",
 			"%q belongs to another user (uid %d), who could change what aibox keeps there", path, uid)
+	}
+	return nil
+}
+
+func ownInfo(path string, info fs.FileInfo) error {
+	if err := ownerError(path, info); err != nil {
+		return err
 	}
 	if info.Mode().Perm() != 0o700 {
 		if err := os.Chmod(path, 0o700); err != nil {

@@ -128,3 +128,28 @@ func TestNewPlaceRefuses(t *testing.T) {
 		refused(t, home, err, fault.Machine, want)
 	}
 }
+
+// Check tells what Create would, and changes nothing.
+func TestCheck(t *testing.T) {
+	for name, prepare := range map[string]func(w world){
+		"nothing there":  func(world) {},
+		"a file":         func(w world) { must(t, os.WriteFile(w.Root, nil, 0o600)) },
+		"a broken link":  func(w world) { must(t, os.Symlink("nowhere", w.Root)) },
+		"a folder":       func(w world) { must(t, os.Mkdir(w.Root, 0o755)) },
+		"a link to one":  func(w world) { must(t, os.Mkdir(w.Root+"-else", 0o700), os.Symlink(w.Root+"-else", w.Root)) },
+		"read-only":      func(w world) { must(t, os.Mkdir(w.Root, 0o500)) },
+		"read-only home": func(w world) { must(t, os.Chmod(w.home, 0o500)) },
+	} {
+		w := newWorld(t)
+		t.Cleanup(func() { _ = os.Chmod(w.home, 0o700) })
+		prepare(w)
+		before, _ := os.Lstat(w.Root)
+		checked := w.Check()
+		if after, _ := os.Lstat(w.Root); (before == nil) != (after == nil) || before != nil && before.Mode() != after.Mode() {
+			t.Errorf("%s: it was changed", name)
+		}
+		if created := w.Kept(w.project).Create(); (checked == nil) != (created == nil) || checked != nil && fault.HintOf(checked) != fault.HintOf(created) {
+			t.Errorf("%s: Check says %v, Create %v", name, checked, created)
+		}
+	}
+}

@@ -95,8 +95,12 @@ func TestConfigDoctorAgreesWithARun(t *testing.T) {
 				t.Errorf("doctor: %v\n%s", err, told)
 			}
 			s := b.start("true")
-			if _, code := s.wait(); code != 4 {
-				t.Errorf("a run ended with %d", code)
+			want := 4
+			if name == "a place for its files" {
+				want = 5 // a run refuses what an enemy may have put there
+			}
+			if _, code := s.wait(); code != want {
+				t.Errorf("a run ended with %d, want %d", code, want)
 			}
 			m := regexp.MustCompile(`aibox: (.*)\nhint: (.*)\n$`).FindStringSubmatch(s.stderr.String())
 			if m == nil || !strings.Contains(told, m[1]) || !strings.Contains(told, m[2]) {

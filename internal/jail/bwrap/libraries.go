@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"aibox/internal/fault"
 	"aibox/internal/proc"
 )
 
@@ -46,7 +47,8 @@ func LibrariesOf(ctx context.Context, program, module string) ([]Bind, []string,
 func interpreter(program string) (string, error) {
 	f, err := elf.Open(program)
 	if err != nil {
-		return "", fmt.Errorf("read program %s: %w", program, err)
+		return "", fault.New(fault.Machine, "install its package again; a script around a program cannot be confined",
+			"%s is no program of this system: %w", program, err)
 	}
 	defer f.Close()
 	for _, p := range f.Progs {

@@ -2,12 +2,15 @@ package qemu
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"aibox/internal/fault"
+	"aibox/internal/jail/bwrap"
 	"aibox/internal/proc"
 )
+
+// again is what to do about a QEMU that does not work.
+const again = "install it again: sudo apt-get install --reinstall qemu-system-x86"
 
 // Probe finds QEMU and asks it what it is, without starting a machine. The
 // errors are those of a start: QEMU is missing, or cannot make a microvm.
@@ -15,14 +18,17 @@ func Probe(ctx context.Context) (program, version string, err error) {
 	if program, err = (Backend{}).find(); err != nil {
 		return "", "", err
 	}
+	if _, _, err := bwrap.Libraries(ctx, program); err != nil {
+		return program, "", err
+	}
 	out, err := proc.Output(ctx, proc.Cmd{Name: "qemu", Path: program, Args: []string{"--version"}})
 	if err != nil {
-		return program, "", fmt.Errorf("ask QEMU for its version: %w", err)
+		return program, "", fault.New(fault.Machine, again, "ask QEMU for its version: %w", err)
 	}
 	version = parseVersion(string(out))
 	out, err = proc.Output(ctx, proc.Cmd{Name: "qemu", Path: program, Args: []string{"-machine", "help"}})
 	if err != nil {
-		return program, version, fmt.Errorf("ask QEMU for its machines: %w", err)
+		return program, version, fault.New(fault.Machine, again, "ask QEMU for its machines: %w", err)
 	}
 	if !hasMachine(string(out), "microvm") {
 		return program, version, fault.New(fault.Machine, "install QEMU 7.2 or newer with its x86 machines: sudo apt-get install qemu-system-x86",
