@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -58,6 +59,9 @@ func newApp(std Stdio, m machine) *app {
 func run(ctx context.Context, args []string, std Stdio, m machine) int {
 	a := newApp(std, m)
 	root := a.root()
+	if len(args) > 0 && args[0] == "help" { // as other programs have it
+		args = append(slices.Clone(args[1:]), "--help")
+	}
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {

@@ -90,7 +90,7 @@ func (a *app) task(cmd *cobra.Command, args []string, o task.Options, f taskFlag
 	}
 	dir, err := os.Getwd()
 	if err != nil {
-		return err
+		return fault.New(fault.Refused, "change into the project's folder again: cd /path/to/project", "the current folder is gone: %w", err)
 	}
 	o.Prompt, err = prompt.Read(cmd.Context(), prompt.Source{
 		Args: args, File: f.file, Stdin: a.std.In, Terminal: console.IsTerminal(a.std.In), Dir: dir,

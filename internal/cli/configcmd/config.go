@@ -149,6 +149,9 @@ func checkEntries(args []string) ([]string, error) {
 	}
 	var entries []string
 	for _, arg := range args {
+		if _, isPreset := preset.Find(arg); isPreset {
+			return nil, fault.New(fault.Usage, "write preset:"+arg+"; if a host of yours has that name: "+arg+":443", "%q is the name of a preset", arg)
+		}
 		entry, err := config.CheckAllow(arg)
 		if e := (*hosts.Error)(nil); errors.As(err, &e) {
 			return nil, fault.New(fault.Usage, e.Hint, "%w", err)

@@ -33,7 +33,16 @@ and checks it when the editor ends. On a terminal it offers to open it again aft
 			if err != nil {
 				return err
 			}
-			return c.edit(cmd.Context(), cmp.Or(editor, c.editor()), k.Config())
+			if info, err := os.Stat(k.Config()); err == nil && !info.Mode().IsRegular() {
+				_, err := config.Load(k.Config()) // which says what it is
+				return err
+			}
+			if editor == "" {
+				if editor, err = c.editor(); err != nil {
+					return err
+				}
+			}
+			return c.edit(cmd.Context(), editor, k.Config())
 		},
 	}
 	cmd.Flags().StringVar(&editor, "editor", "", "the editor's `command`, read by the shell")
@@ -41,14 +50,22 @@ and checks it when the editor ends. On a terminal it offers to open it again aft
 }
 
 // editor follows git's order. An editor that needs a screen is no use on a dumb
-// terminal, so VISUAL is for others.
-func (c *Configs) editor() string {
+// terminal, so VISUAL and vi are for others.
+func (c *Configs) editor() (string, error) {
 	visual, _ := c.Lookup("VISUAL")
 	plain, _ := c.Lookup("EDITOR")
-	if kind, _ := c.Lookup("TERM"); kind == "" || kind == "dumb" {
+	kind, _ := c.Lookup("TERM")
+	dumb := kind == "" || kind == "dumb"
+	if dumb {
 		visual = ""
 	}
-	return cmp.Or(visual, plain, "vi")
+	if found := cmp.Or(visual, plain); found != "" {
+		return found, nil
+	}
+	if dumb || !console.IsTerminal(c.In) {
+		return "", fault.New(fault.Usage, "set EDITOR, or name one that needs no terminal with --editor", "there is no terminal for vi, and $EDITOR is not set")
+	}
+	return "vi", nil
 }
 
 // edit runs the editor and checks the file until it is right or the user stops.
@@ -94,7 +111,12 @@ func (c *Configs) runEditor(editor, path string) (interrupted bool, err error) {
 		cmd.Stdout = c.Terminal
 	}
 	if err := cmd.Run(); err != nil {
-		return false, fault.New(fault.Failed, "name another one with --editor, $VISUAL or $EDITOR", "the editor %q: %w", editor, err)
+		hint := "name another one with --editor, $VISUAL or $EDITOR"
+		const notFound = 127 // a shell's exit code
+		if cmd.ProcessState != nil && cmd.ProcessState.ExitCode() == notFound {
+			hint = "the shell did not find it: quote a path that has spaces, such as --editor \"'/opt/my editor/bin/edit' --wait\""
+		}
+		return false, fault.New(fault.Failed, hint, "the editor %q: %w", editor, err)
 	}
 	signal.Stop(keys) // waits for what is on its way
 	return len(keys) > 0, nil
