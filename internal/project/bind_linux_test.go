@@ -105,3 +105,33 @@ func TestOpenRefusesBindMounts(t *testing.T) {
 	}
 	must(t, syscall.Unmount(mounted, 0), k.Remove(context.Background()))
 }
+
+// Neither command empties what somebody mounted below what is kept, be it of the
+// same file system or another one.
+func TestClearingStopsAtMounts(t *testing.T) {
+	if !withMounts(t) {
+		return
+	}
+	w := newWorld(t)
+	k := w.kept(t)
+	docs := filepath.Join(w.home, "docs")
+	at := filepath.Join(k.Home(), "deep", "mounted")
+	must(t, os.Mkdir(docs, 0o700), os.MkdirAll(at, 0o700), os.WriteFile(filepath.Join(docs, "precious"), nil, 0o600))
+	for kind, mount := range map[string]func() error{
+		"the same file system": func() error { return syscall.Mount(docs, at, "", syscall.MS_BIND, "") },
+		"another one":          func() error { return syscall.Mount("tmpfs", at, "tmpfs", 0, "size=64k") },
+	} {
+		must(t, mount())
+		must(t, os.WriteFile(filepath.Join(at, "precious"), nil, 0o600))
+		refused(t, kind+", reset", k.Reset(context.Background(), false), fault.Refused, "mounted")
+		refused(t, kind+", remove", k.Remove(context.Background()), fault.Refused, "mounted")
+		if _, err := os.Stat(filepath.Join(at, "precious")); err != nil {
+			t.Errorf("%s: %v", kind, err)
+		}
+		must(t, syscall.Unmount(at, 0))
+	}
+	must(t, k.Reset(context.Background(), false))
+	if _, err := os.Stat(filepath.Join(docs, "precious")); err != nil {
+		t.Error(err)
+	}
+}
