@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"aibox/test/proclist"
 	"time"
 
 	"aibox/internal/vm"
@@ -87,7 +89,7 @@ func TestQEMUThatFloods(t *testing.T) {
 				t.Error("control: without the sandbox no daemon is left")
 			}
 			for _, p := range left {
-				p.kill()
+				p.Kill()
 			}
 			if !noSandbox && len(left) > 0 {
 				t.Errorf("left: %v", left)
@@ -106,13 +108,13 @@ func await(t *testing.T, m vm.Machine) {
 }
 
 // daemons lists the processes that the attacker left.
-func daemons(t *testing.T) (left []process) {
+func daemons(t *testing.T) (left []proclist.Process) {
 	t.Helper()
 	deadline := time.Now().Add(time.Second)
 	for {
 		left = nil
 		for _, p := range processes(t) {
-			if line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.pid)); err == nil && bytes.Contains(line, []byte("vm\x00daemon")) {
+			if line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID)); err == nil && bytes.Contains(line, []byte("vm\x00daemon")) {
 				left = append(left, p)
 			}
 		}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"aibox/test/proclist"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -359,8 +361,8 @@ func (k *kernel) small() {
 	k.t.Helper()
 	for _, pid := range k.server.Processes() {
 		for _, p := range descendants(k.t, pid) {
-			if peak := peakMemory(p.pid); peak > 256<<20 {
-				k.t.Errorf("%s took %d MiB", p.name, peak>>20)
+			if peak := proclist.PeakMemory(p.PID); peak > 256<<20 {
+				k.t.Errorf("%s took %d MiB", p.Name, peak>>20)
 			}
 		}
 	}

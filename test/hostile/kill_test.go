@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"aibox/test/proclist"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -60,7 +62,7 @@ func TestKills(t *testing.T) {
 			at = time.Duration(r.Int64N(int64(bootWindow)))
 		}
 		pick := r.IntN(1 << 20)
-		var victim process
+		var victim proclist.Process
 		name := fmt.Sprintf("kill %d of %d, after %.1f s", n+1, kills, at.Seconds())
 		attackWithin(t, 3*bootDeadline, name, "parent death, undo", false, func(t *testing.T) {
 			victim = b.killOne(t, at, pick)
@@ -85,7 +87,7 @@ func TestKills(t *testing.T) {
 }
 
 // killOne starts a run, waits, and kills one of its processes.
-func (b *box) killOne(t *testing.T, after time.Duration, pick int) process {
+func (b *box) killOne(t *testing.T, after time.Duration, pick int) proclist.Process {
 	t.Helper()
 	s := b.start(work)
 	select {
@@ -94,8 +96,8 @@ func (b *box) killOne(t *testing.T, after time.Duration, pick int) process {
 		t.Fatalf("the run ended by itself: %s", s.stderr.String())
 	}
 	victim := choose(descendants(t, s.cmd.Process.Pid), pick)
-	victim.kill()
-	if victim.pid == s.cmd.Process.Pid {
+	victim.Kill()
+	if victim.PID == s.cmd.Process.Pid {
 		<-s.ended
 		return victim
 	}
@@ -116,10 +118,10 @@ func (b *box) killOne(t *testing.T, after time.Duration, pick int) process {
 }
 
 // choose picks a program, each as likely as the others, and then one of its processes.
-func choose(family []process, pick int) process {
-	byName := map[string][]process{}
+func choose(family []proclist.Process, pick int) proclist.Process {
+	byName := map[string][]proclist.Process{}
 	for _, p := range family {
-		byName[p.name] = append(byName[p.name], p)
+		byName[p.Name] = append(byName[p.Name], p)
 	}
 	names := slices.Sorted(maps.Keys(byName))
 	chosen := byName[names[pick%len(names)]]
@@ -135,9 +137,9 @@ func main(name string) bool {
 func (b *box) nothingLeft(t *testing.T) {
 	t.Helper()
 	for start := time.Now(); ; {
-		var left []process
+		var left []proclist.Process
 		for _, p := range processes(t) {
-			if main(p.name) || strings.HasPrefix(p.name, "aibox") || strings.HasPrefix(p.name, "ld-linux") || p.name == "git" {
+			if main(p.Name) || strings.HasPrefix(p.Name, "aibox") || strings.HasPrefix(p.Name, "ld-linux") || p.Name == "git" {
 				left = append(left, p)
 			}
 		}
@@ -147,7 +149,7 @@ func (b *box) nothingLeft(t *testing.T) {
 		if time.Since(start) > leftWithin {
 			t.Errorf("left after %v: %v", leftWithin, left)
 			for _, p := range left {
-				p.kill()
+				p.Kill()
 			}
 			return
 		}

@@ -112,7 +112,7 @@ for pid in filter(str.isdigit, os.listdir("/proc")):
 func (w *gitWorld) searchMemory(s *shell, needle string) string {
 	w.t.Helper()
 	for _, p := range descendants(w.t, s.cmd.Process.Pid) {
-		links, _ := filepath.Glob("/proc/" + strconv.Itoa(p.pid) + "/fd/*")
+		links, _ := filepath.Glob("/proc/" + strconv.Itoa(p.PID) + "/fd/*")
 		for _, link := range links {
 			if target, _ := os.Readlink(link); strings.HasPrefix(target, "/memfd:memory-backend") {
 				place, err := searchFile(link, []byte(needle))

@@ -22,9 +22,9 @@ func TestKilledProgramsAreNamed(t *testing.T) {
 		s.must("cat precious")
 		killed := 0
 		for _, p := range descendants(t, s.cmd.Process.Pid) {
-			if strings.HasPrefix(p.name, program) {
+			if strings.HasPrefix(p.Name, program) {
 				killed++
-				b.must(syscall.Kill(p.pid, syscall.SIGKILL))
+				b.must(syscall.Kill(p.PID, syscall.SIGKILL))
 			}
 		}
 		if killed == 0 {

@@ -3,7 +3,6 @@
 package vm
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -13,66 +12,36 @@ import (
 	"time"
 
 	"aibox/internal/run"
+	"aibox/test/proclist"
 )
 
-type process struct {
-	pid, parent int
-	name        string
-}
-
 // processes lists those of this user.
-func processes(t *testing.T) []process {
+func processes(t *testing.T) []proclist.Process {
 	t.Helper()
-	dirs, err := filepath.Glob("/proc/[0-9]*")
+	all, err := proclist.All()
 	if err != nil {
 		t.Fatal(err)
-	}
-	var all []process
-	for _, dir := range dirs {
-		fi, err := os.Stat(dir)
-		if err != nil || int(fi.Sys().(*syscall.Stat_t).Uid) != os.Getuid() {
-			continue
-		}
-		stat, err := os.ReadFile(filepath.Join(dir, "stat"))
-		if err != nil {
-			continue
-		}
-		open, shut := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
-		fields := strings.Fields(string(stat[shut+1:]))
-		if fields[0] == "Z" {
-			continue
-		}
-		pid, _ := strconv.Atoi(filepath.Base(dir))
-		parent, _ := strconv.Atoi(fields[1])
-		all = append(all, process{pid, parent, string(stat[open+1 : shut])})
 	}
 	return all
 }
 
-func descendants(t *testing.T, ancestor int) []process {
+// descendants lists a process and all below it.
+func descendants(t *testing.T, ancestor int) []proclist.Process {
 	t.Helper()
-	all := processes(t)
-	below := map[int]bool{ancestor: true}
-	var found []process
-	for grew := true; grew; {
-		grew = false
-		for _, p := range all {
-			if below[p.parent] && !below[p.pid] {
-				below[p.pid], grew = true, true
-				found = append(found, p)
-			}
-		}
+	found, err := proclist.Below(ancestor)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return found
 }
 
 // machines lists the processes of aibox, QEMU, virtiofsd and bubblewrap.
-func machines(t *testing.T) []process {
+func machines(t *testing.T) []proclist.Process {
 	t.Helper()
-	var found []process
+	var found []proclist.Process
 	for _, p := range processes(t) {
 		for _, name := range []string{"aibox", "qemu", "virtiofsd", "bwrap", "ld-linux"} {
-			if strings.HasPrefix(p.name, name) {
+			if strings.HasPrefix(p.Name, name) {
 				found = append(found, p)
 			}
 		}

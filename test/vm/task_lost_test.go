@@ -33,8 +33,8 @@ func TestTaskWhoseVMDies(t *testing.T) {
 			s := b.startTask(&scriptedAPI{commands: []string{"echo more >> a.txt; git commit -qam 'change a'; echo so''far", c.command}}, "die")
 			s.until("turn 2, ")
 			for _, p := range descendants(t, s.cmd.Process.Pid) {
-				if c.kill && strings.HasPrefix(p.name, "qemu") {
-					_ = syscall.Kill(p.pid, syscall.SIGKILL)
+				if c.kill && strings.HasPrefix(p.Name, "qemu") {
+					_ = syscall.Kill(p.PID, syscall.SIGKILL)
 				}
 			}
 			if code := s.wait(); code != 1 {

@@ -171,8 +171,8 @@ func killQEMU(t *testing.T, ancestor int) {
 	t.Helper()
 	killed := 0
 	for _, p := range descendants(t, ancestor) {
-		if strings.HasPrefix(p.name, "qemu") {
-			if err := syscall.Kill(p.pid, syscall.SIGKILL); err != nil {
+		if strings.HasPrefix(p.Name, "qemu") {
+			if err := syscall.Kill(p.PID, syscall.SIGKILL); err != nil {
 				t.Fatal(err)
 			}
 			killed++
