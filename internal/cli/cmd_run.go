@@ -12,8 +12,9 @@ import (
 func (a *app) runCommand() *cobra.Command {
 	o := vmrun.Options{Terminal: true, Stdin: a.std.In, Stdout: a.std.Out, Stderr: a.std.Err}
 	cmd := &cobra.Command{
-		Use:   "run [flags]",
-		Short: "Start Claude Code in a VM on the project in the current folder",
+		Use:        "run [flags]",
+		SuggestFor: []string{"start", "up", "shell", "claude", "code"},
+		Short:      "Start Claude Code in a VM on the project in the current folder",
 		Long: `Boots a VM that sees the current folder at /project, and starts Claude Code in it. What
 it edits appears in the folder at once. The first run writes the project's config,
 which "aibox config path" names, and offers the hosts that the project's files speak of.

@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"errors"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -108,8 +109,11 @@ func (p parser) shape() error {
 	host := authority[strings.LastIndexByte(authority, '@')+1:]
 	hint := "write a host such as example.com"
 	if host != p.text && host != "" {
-		if e, err := Parse(withSchemePort(p.text, host)); err == nil {
+		e, err := Parse(withSchemePort(p.text, host))
+		if inner := (*Error)(nil); err == nil {
 			hint = "write " + e.String()
+		} else if errors.As(err, &inner) {
+			hint = inner.Hint
 		}
 	}
 	switch {

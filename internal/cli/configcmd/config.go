@@ -38,8 +38,9 @@ type Configs struct {
 // Command returns "config" with its commands.
 func Command(c *Configs) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "config",
-		Short: "Show and change what the project's VM gets",
+		Use:        "config",
+		SuggestFor: []string{"allow", "edit", "init", "settings"},
+		Short:      "Show and change what the project's VM gets",
 		Long: `The config of the project in the current folder lies outside of it, where the VM cannot
 change it. A change takes effect at the next run.`,
 		Example: "  aibox config allow example.com preset:npm",

@@ -20,8 +20,9 @@ import (
 func (c *Configs) configEdit() *cobra.Command {
 	var editor string
 	cmd := &cobra.Command{
-		Use:   "edit [--editor COMMAND]",
-		Short: "Open the config in an editor and check it",
+		Use:        "edit [--editor COMMAND]",
+		SuggestFor: []string{"set"},
+		Short:      "Open the config in an editor and check it",
 		Long: `Opens the config in the editor that --editor names, else $VISUAL, else $EDITOR, else vi,
 and checks it when the editor ends. On a terminal it offers to open it again after a mistake.`,
 		Example: `  aibox config edit

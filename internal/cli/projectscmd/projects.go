@@ -32,10 +32,11 @@ type Projects struct {
 // Command returns "projects" with its commands.
 func Command(p *Projects) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "projects",
-		Short:   "List, reset and remove what aibox keeps for projects",
-		Long:    "For each project aibox keeps a config, the VM's home, a disk and logs in ~/.aibox.",
-		Example: "  aibox projects list",
+		Use:        "projects",
+		SuggestFor: []string{"ls", "list", "reset"},
+		Short:      "List, reset and remove what aibox keeps for projects",
+		Long:       "For each project aibox keeps a config, the VM's home, a disk and logs in ~/.aibox.",
+		Example:    "  aibox projects list",
 	}
 	cmd.AddCommand(p.projectsList(), p.projectsReset(), p.projectsRemove())
 	return cmd
@@ -178,8 +179,9 @@ Claude Code's login; --logout drops the login too. The project's folder is not t
 func (p *Projects) projectsRemove() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
-		Use:   "remove [PATH] [--yes]",
-		Short: "Drop everything that aibox keeps for a project",
+		Use:        "remove [PATH] [--yes]",
+		SuggestFor: []string{"rm", "delete"},
+		Short:      "Drop everything that aibox keeps for a project",
 		Long: `Drops config, login, home, disk, logs and tasks of the project at PATH, or in the current
 folder. PATH may be a folder that was moved or deleted. The project's folder is not touched.`,
 		Example: `  aibox projects remove
