@@ -10,11 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"aibox/test/proclist"
 	"time"
 
 	"aibox/internal/vm"
+	"aibox/test/proclist"
 )
 
 // maxConsoleLog is what console.log may have: its limits and a line between.

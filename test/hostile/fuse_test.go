@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"aibox/test/proclist"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"aibox/test/proclist"
 )
 
 // Opcodes of FUSE.

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"aibox/test/proclist"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -73,7 +73,7 @@ func TestKills(t *testing.T) {
 				before = after
 			}
 		})
-		verdicts.rename(name, fmt.Sprintf("%s: %s", name, victim.name))
+		verdicts.rename(name, fmt.Sprintf("%s: %s", name, victim.Name))
 	}
 	attackWithin(t, 2*bootDeadline, "after all kills: the state disk", "ext4's journal", false, func(t *testing.T) {
 		out, code := b.start("cat /usr/local/counter && echo works > /usr/local/after && cat /proc/mounts | grep /usr/local").wait(t)
@@ -108,8 +108,8 @@ func (b *box) killOne(t *testing.T, after time.Duration, pick int) proclist.Proc
 		}
 		clean(t, "stderr", s.stderr.String())
 	case <-time.After(endsWithin):
-		if main(victim.name) {
-			t.Errorf("aibox goes on without %s", victim.name)
+		if main(victim.Name) {
+			t.Errorf("aibox goes on without %s", victim.Name)
 		}
 		_ = s.cmd.Process.Kill() // a helper's work is not needed for a run
 		<-s.ended
