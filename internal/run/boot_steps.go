@@ -39,8 +39,8 @@ func (b *box) startMachine(ctx context.Context) error {
 	var err error
 	b.machine, err = backend(b.o, b.log).Start(ctx, vm.Spec{
 		Memory: b.p.settings.Memory, CPUs: b.p.settings.CPUs,
-		Kernel: b.p.image.Kernel, RootDisk: b.p.image.RootDisk, StateDisk: b.p.state.File,
-		Shares: b.files.Socket(), Console: b.p.console,
+		Kernel: b.p.image.Kernel, RootDisk: b.p.image.RootDisk, StateDisk: b.p.state.File, Scratch: b.o.Task != nil, KernelArgs: arguments,
+		Shares: b.files.Device(), NineP: b.files.Port(), Console: b.p.console,
 	})
 	if err != nil {
 		return err
@@ -48,16 +48,13 @@ func (b *box) startMachine(ctx context.Context) error {
 	b.undo.push(b.machine.Kill)
 	// QEMU has its own copies. Were the socket kept open here, the file server
 	// would not notice QEMU's end.
-	if socket := b.files.Socket(); socket != nil {
-		_ = socket.Close()
-	}
+	b.files.Connected()
 	return nil
 }
 
 // connect waits for init's hello.
 func (b *box) connect(ctx context.Context) error {
 	opts := link.Options{Handlers: b.services.Handlers(b.over), Log: b.log, HelloTimeout: b.o.BootTimeout}
-	b.files.Serve(opts.Handlers)
 	if b.o.Task != nil {
 		b.o.Task.serve(opts.Handlers)
 	}
@@ -115,7 +112,7 @@ func (b *box) boot(ctx context.Context) error {
 	case conn := <-b.services.Control:
 		b.login = b.startLogin(context.WithoutCancel(ctx)) // it ends with the link
 		message := bootMessage(b.p.settings, b.p.resolved, b.p.identity, b.keys, b.o.ExtraEnv, time.Now())
-		message.NineP = b.files.NineP()
+		message.NineP = b.files.Port() != nil
 		if b.p.logins != nil {
 			message.GitBroker, message.Git = true, append(message.Git, b.p.gitSettings()...)
 		}

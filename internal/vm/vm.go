@@ -18,8 +18,14 @@ type Spec struct {
 	Kernel    *os.File // sealed copy of the checked kernel
 	RootDisk  *os.File // opened read-only
 	StateDisk *os.File // opened read-write; nil for none
+	// Scratch says that nobody reads the state disk after this machine, so that
+	// what the guest wants to be safe there need not be.
+	Scratch bool
 	// Shares is the vhost-user socket of the file server, connected; nil for none.
 	Shares *os.File
+	// NineP is the socket of a 9p server, connected, for a serial port of the name
+	// wire.SharePortName; nil for none.
+	NineP *os.File
 	// Console takes what the guest's kernel and init print.
 	Console *os.File
 	// KernelArgs follow the backend's own kernel arguments.

@@ -40,8 +40,8 @@ type Boot struct {
 
 	// Binds are the shares to mount, in order.
 	Binds []Bind `json:"binds,omitempty"`
-	// NineP tells that the shares come over a stream of ServiceShares instead of
-	// the share device.
+	// NineP tells that the shares come over the port SharePortName instead of the
+	// share device.
 	NineP bool `json:"nine_p,omitempty"`
 	// StateDisk tells whether a second block device holds the state.
 	StateDisk bool `json:"state_disk,omitempty"`

@@ -14,7 +14,11 @@ const PortName = "aibox.link"
 // ShareTag is the virtio-fs tag of the one device that carries all shares.
 const ShareTag = "aibox"
 
-// ShareMessage is the longest message in bytes on the stream of ServiceShares.
+// SharePortName is the name of the virtio serial port that carries 9P2000.L to
+// the host's file server, where there is no share device.
+const SharePortName = "aibox.shares"
+
+// ShareMessage is the longest message in bytes on that port.
 const ShareMessage = 256<<10 + 24
 
 // Names of the folders below the share device's root. Read-only mounts follow
@@ -52,7 +56,6 @@ const (
 	ServiceGit       = "git"
 	ServiceIDE       = "ide"
 	ServiceClipboard = "clipboard"
-	ServiceShares    = "shares" // 9P2000.L, once, where the boot message says so
 
 	// What Claude Code prints in a task, once each; see task.go.
 	ServiceTranscript = "transcript"

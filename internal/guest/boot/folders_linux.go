@@ -40,7 +40,7 @@ func (m *machine) mountShares() error {
 	}
 	mount := mountDevice
 	if m.boot.NineP {
-		mount = m.mountStream
+		mount = mountPort
 	}
 	if err := mount(); err != nil {
 		return fmt.Errorf("mount shares: %w", err)

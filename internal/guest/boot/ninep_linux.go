@@ -2,39 +2,77 @@ package boot
 
 import (
 	"fmt"
-	"net"
-	"os"
 
 	"golang.org/x/sys/unix"
 
+	"aibox/internal/guest/link"
 	"aibox/internal/guest/names"
-	"aibox/internal/guest/relay"
 	"aibox/internal/wire"
 )
 
-// mountStream mounts the shares by 9p over a stream of the link. The kernel gets
-// one end of a socket pair, since a stream is no file; the other is carried to
-// the host until the mount ends.
-func (m *machine) mountStream() error {
-	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+// mountPort mounts the shares by 9p over a serial port of their own. The kernel
+// gets one end of a socket pair, since it takes no port for a connection; the
+// other is carried to the host until the mount ends.
+func mountPort() error {
+	path, err := link.FindPort(wire.SharePortName, linkTimeout)
 	if err != nil {
 		return err
 	}
-	theirs := os.NewFile(uintptr(fds[0]), "9p")
-	defer theirs.Close() // the mount has its own
-	own := os.NewFile(uintptr(fds[1]), "9p")
-	conn, err := net.FileConn(own)
-	own.Close()
+	port, err := unix.Open(path, unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("open %s: %w", path, err)
+	}
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
-	stream, err := m.link.Open(wire.ServiceShares)
-	if err != nil {
-		conn.Close()
-		return err
+	go carryMount(port, ends[1])
+	err = unix.Mount("aibox", names.Shares, "9p", shareFlags, ninepOptions(ends[0]))
+	unix.Close(ends[0]) // the mount has its own
+	return err
+}
+
+// carryMount carries bytes between a port and a mount's socket. The calls block,
+// each in a thread of its own: Go's poller would cost every request two more
+// turns of the scheduler. A port that is read before the host has opened it
+// reports its end, so reading begins when the first request was written.
+func carryMount(port, socket int) {
+	b := make([]byte, 64<<10)
+	n, err := unix.Read(socket, b)
+	if err != nil || n == 0 || writeAll(port, b[:n]) != nil {
+		_ = unix.Shutdown(socket, unix.SHUT_RDWR)
+		return
 	}
-	go relay.Join(conn.(*net.UnixConn), stream)
-	return unix.Mount("aibox", names.Shares, "9p", shareFlags, ninepOptions(fds[0]))
+	go carry(socket, port)
+	carry(port, socket)
+}
+
+// carry ends both directions of the socket that is one of its ends.
+func carry(to, from int) {
+	b := make([]byte, 64<<10)
+	for {
+		n, err := unix.Read(from, b)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || n == 0 || writeAll(to, b[:n]) != nil {
+			break
+		}
+	}
+	// Of the two, the port is no socket and refuses.
+	_ = unix.Shutdown(to, unix.SHUT_RDWR)
+	_ = unix.Shutdown(from, unix.SHUT_RDWR)
+}
+
+func writeAll(to int, b []byte) error {
+	for len(b) > 0 {
+		n, err := unix.Write(to, b)
+		if err != nil && err != unix.EINTR {
+			return err
+		}
+		b = b[max(n, 0):]
+	}
+	return nil
 }
 
 // ninepOptions are the mount's. What a program reads and writes passes no cache,

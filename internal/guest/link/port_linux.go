@@ -12,23 +12,32 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OpenPort waits for the virtio serial port called name and opens it. The
-// kernel learns ports and their names from the host after the device was
-// found, so init can be faster; each change comes with a kernel event.
+// OpenPort waits for the virtio serial port called name and opens it.
 func OpenPort(name string, timeout time.Duration) (net.Conn, error) {
+	path, err := FindPort(name, timeout)
+	if err != nil {
+		return nil, err
+	}
+	return open(path)
+}
+
+// FindPort waits for the virtio serial port called name and returns its device's
+// path. The kernel learns ports and their names from the host after the device
+// was found, so init can be faster; each change comes with a kernel event.
+func FindPort(name string, timeout time.Duration) (string, error) {
 	deadline := time.Now().Add(timeout)
 	events, err := listen()
 	if err != nil {
-		return nil, fmt.Errorf("listen for kernel events: %w", err)
+		return "", fmt.Errorf("listen for kernel events: %w", err)
 	}
 	defer unix.Close(events)
 	for {
 		found, err := findPort("/sys/class/virtio-ports", name)
 		if err == nil {
-			return open(filepath.Join("/dev", found))
+			return filepath.Join("/dev", found), nil
 		}
 		if !errors.Is(err, os.ErrNotExist) || time.Now().After(deadline) {
-			return nil, err
+			return "", err
 		}
 		await(events, time.Until(deadline))
 	}

@@ -1,27 +1,24 @@
 // Package files starts what serves the VM's folders: virtiofsd where there is a
-// usable one, else aibox's own 9p server. The first is a device of the machine,
-// the second a stream of the link.
+// usable one, else aibox's own 9p server. The first serves a device of the
+// machine, the second a serial port.
 package files
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"os"
 
-	"aibox/internal/border/link"
 	"aibox/internal/config"
 	"aibox/internal/fault"
 	"aibox/internal/share"
 	"aibox/internal/share/ninep/helper"
-	"aibox/internal/wire"
 )
 
 // Server is a running file server.
 type Server struct {
 	process
-	socket *os.File           // nil for 9p
-	conn   io.ReadWriteCloser // nil for virtiofs
+	socket *os.File
+	port   bool // the socket is for a serial port, not for a device
 	// Notice is a line for the user, "" for none.
 	Notice string
 }
@@ -72,20 +69,24 @@ func startNineP(folders []share.Folder, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Server{process: s, conn: s.Conn(), Notice: "the project's files come by 9p"}, nil
+	return &Server{process: s, socket: s.Socket(), port: true, Notice: "the project's files come by 9p"}, nil
 }
 
-// Socket is the machine's end of the connection, nil where there is none.
-func (s *Server) Socket() *os.File { return s.socket }
-
-// NineP tells whether the VM has to mount a stream.
-func (s *Server) NineP() bool { return s.conn != nil }
-
-// Serve adds the stream's handler to those of the link, where there is one.
-func (s *Server) Serve(handlers map[string]link.Handler) {
-	if s.conn == nil {
-		return
+// Device is the machine's end of a connection for the share device, nil with 9p.
+func (s *Server) Device() *os.File {
+	if s.port {
+		return nil
 	}
-	r := newRelay(s.conn)
-	handlers[wire.ServiceShares] = link.Handler{Serve: r.serve, MaxStreams: 1}
+	return s.socket
 }
+
+// Port is the machine's end of a connection for the serial port of 9p, nil with virtiofs.
+func (s *Server) Port() *os.File {
+	if s.port {
+		return s.socket
+	}
+	return nil
+}
+
+// Connected closes this process's copy of the socket, once the machine has its own.
+func (s *Server) Connected() { _ = s.socket.Close() }

@@ -9,12 +9,14 @@ import (
 )
 
 // Line is all that QEMU's command line depends on. Files are the numbers they
-// have in QEMU; -1 is none and only allowed for StateDisk and Shares.
+// have in QEMU; -1 is none and only allowed for StateDisk, Shares and NineP, where
+// 0 is none too.
 type Line struct {
 	KVM          bool
 	Memory, CPUs int
 
-	Kernel, RootDisk, StateDisk, Shares, Link, Console int
+	Kernel, RootDisk, StateDisk, Shares, NineP, Link, Console int
+	Scratch                                                   bool // of the state disk
 	// RootPath is where the sandbox shows the root disk read-only, without which
 	// QEMU gets it as an open file.
 	RootPath string
@@ -41,7 +43,7 @@ func Args(l Line) []string {
 	a = append(a, "-kernel", "/proc/self/fd/"+strconv.Itoa(l.Kernel), "-append", kernelLine(l))
 	a = append(a, rootDisk(l)...)
 	if l.StateDisk >= 0 {
-		a = append(a, stateDisk(l.StateDisk)...)
+		a = append(a, stateDisk(l.StateDisk, l.Scratch)...)
 	}
 	a = append(a,
 		"-chardev", socket("console", l.Console), "-serial", "chardev:console",
@@ -49,6 +51,9 @@ func Args(l Line) []string {
 		"-chardev", socket("link", l.Link), "-device", "virtserialport,chardev=link,name="+wire.PortName,
 		"-object", "rng-builtin,id=rng", "-device", "virtio-rng-device,rng=rng",
 		"-device", "virtio-balloon-device,free-page-reporting=on")
+	if l.NineP > 0 {
+		a = append(a, "-chardev", socket("ninep", l.NineP), "-device", "virtserialport,chardev=ninep,name="+wire.SharePortName)
+	}
 	if l.Shares >= 0 {
 		a = append(a, "-object", fmt.Sprintf("memory-backend-memfd,id=memory,size=%dM,share=on", l.Memory),
 			"-chardev", socket("shares", l.Shares), "-device", "vhost-user-fs-device,chardev=shares,tag="+wire.ShareTag)
@@ -94,10 +99,14 @@ func rootDisk(l Line) (a []string) {
 // stateDisk is the second disk, /dev/vdb. What the guest discards or zeroes
 // becomes a hole, so that the file stays sparse. By default QEMU would halt the VM
 // when the host's disk is full, and nobody could wake it.
-func stateDisk(fd int) []string {
+func stateDisk(fd int, scratch bool) []string {
+	flush := ""
+	if scratch {
+		flush = ",cache.no-flush=on"
+	}
 	return []string{
 		"-add-fd", fmt.Sprintf("fd=%d,set=2", fd),
-		"-blockdev", "driver=file,node-name=state-file,filename=/dev/fdset/2,discard=unmap",
+		"-blockdev", "driver=file,node-name=state-file,filename=/dev/fdset/2,discard=unmap" + flush,
 		"-blockdev", "driver=raw,node-name=state,file=state-file,discard=unmap,detect-zeroes=unmap",
 		"-device", "virtio-blk-device,drive=state,werror=report",
 	}

@@ -65,7 +65,7 @@ func (b Backend) Start(ctx context.Context, spec vm.Spec) (vm.Machine, error) {
 	line := Line{
 		KVM: kvm, Memory: spec.Memory, CPUs: spec.CPUs,
 		Kernel: files.Give("kernel", spec.Kernel), RootDisk: files.Give("root disk", spec.RootDisk),
-		StateDisk: files.Give("state disk", spec.StateDisk), Shares: files.Give("shares", spec.Shares),
+		StateDisk: files.Give("state disk", spec.StateDisk), Scratch: spec.Scratch, Shares: files.Give("shares", spec.Shares), NineP: files.Give("9p", spec.NineP),
 		Link: files.Give("link", ends.guestLink), Console: files.Give("console", ends.guestConsole),
 		TSC: <-speed, KernelArgs: spec.KernelArgs,
 	}

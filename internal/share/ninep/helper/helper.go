@@ -7,7 +7,7 @@ package helper
 import (
 	"fmt"
 	"log/slog"
-	"net"
+	"os"
 	"runtime"
 	"strconv"
 	"strings"
@@ -33,7 +33,7 @@ type Options struct {
 // Server is a running file server.
 type Server struct {
 	process *proc.Process
-	conn    net.Conn
+	socket  *os.File
 }
 
 // Start starts a server for folders. It returns before the server answers; a
@@ -52,8 +52,9 @@ func Start(folders []share.Folder, o Options) (*Server, error) {
 
 func errNotYet() error { return fmt.Errorf("not yet on %s", runtime.GOOS) }
 
-// Conn is the connection on which the server speaks 9p. Closing it ends the server.
-func (s *Server) Conn() net.Conn { return s.conn }
+// Socket is the connected end on which the server speaks 9p. Close it once the
+// machine was started: the server ends when nobody holds this end any more.
+func (s *Server) Socket() *os.File { return s.socket }
 
 // Done is closed when the server has ended.
 func (s *Server) Done() <-chan struct{} { return s.process.Done() }
@@ -70,9 +71,9 @@ func (s *Server) Err() error {
 // Processes are the host's processes that the server started itself.
 func (s *Server) Processes() []int { return []int{s.process.PID()} }
 
-// Kill ends the server at once.
+// Kill ends the server at once and closes Socket.
 func (s *Server) Kill() {
-	s.conn.Close()
+	s.socket.Close()
 	s.process.Kill()
 }
 

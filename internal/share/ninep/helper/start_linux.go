@@ -3,7 +3,6 @@ package helper
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 
@@ -29,17 +28,12 @@ func start(folders []share.Folder, o Options) (*Server, error) {
 		return nil, err
 	}
 	defer theirs.Close()
-	conn, err := net.FileConn(own)
-	own.Close()
-	if err != nil {
-		return nil, err
-	}
 	process, err := launch(folders, theirs, o)
 	if err != nil {
-		conn.Close()
+		own.Close()
 		return nil, err
 	}
-	return &Server{process: process, conn: conn}, nil
+	return &Server{process: process, socket: own}, nil
 }
 
 func launch(folders []share.Folder, socket *os.File, o Options) (*proc.Process, error) {
