@@ -39,7 +39,7 @@ func (b *box) startMachine(ctx context.Context) error {
 	var err error
 	b.machine, err = backend(b.o, b.log).Start(ctx, vm.Spec{
 		Memory: b.p.settings.Memory, CPUs: b.p.settings.CPUs,
-		Kernel: b.p.image.Kernel, RootDisk: b.p.image.RootDisk, StateDisk: b.p.state.File, Scratch: b.o.Task != nil, KernelArgs: arguments,
+		Kernel: b.p.image.Kernel, RootDisk: b.p.image.RootDisk, StateDisk: b.p.state.File, Scratch: b.o.Task != nil,
 		Shares: b.files.Device(), NineP: b.files.Port(), Console: b.p.console,
 	})
 	if err != nil {
