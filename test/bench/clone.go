@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -20,6 +22,7 @@ import (
 	"aibox/internal/border/gitgate/route"
 	"aibox/internal/run"
 	"aibox/internal/wire"
+	"aibox/test/bench/report"
 	"aibox/test/githost"
 	"aibox/test/ownnet"
 )
@@ -42,7 +45,7 @@ const cloneArgument = "--clone-inside"
 type clones struct{ Direct, Broker, VM []time.Duration }
 
 // clone measures in a network of its own, where a server may have port 443.
-func (m machine) clone() ([]row, error) {
+func (m machine) clone() ([]report.Row, error) {
 	home, err := os.MkdirTemp("", "bench-")
 	if err != nil {
 		return nil, err
@@ -64,9 +67,12 @@ func (m machine) clone() ([]row, error) {
 		return nil, err
 	}
 	name := fmt.Sprintf("clone of %d MB through the git broker, ", cloneSize>>20)
-	return []row{
-		{name: name + fmt.Sprintf("git on the host (median of %d)", cloneRounds), ours: c.Broker, peer: "straight from the server", theirs: c.Direct, goal: 1.3},
-		{name: name + fmt.Sprintf("git in the VM (%d)", vmRounds), ours: c.VM, peer: "straight from the server, git on the host", theirs: c.Direct, goal: 1.3},
+	direct := report.Peer{Name: "straight from the server, git on the host", Values: seconds(c.Direct), Goal: report.AtMost(1.3)}
+	emulated := direct
+	emulated.Rest = restClone
+	return []report.Row{
+		{Name: name + "git on the host", Unit: "s", Ours: seconds(c.Broker), Peers: []report.Peer{direct}},
+		{Name: name + "git in the VM", Unit: "s", Ours: seconds(c.VM), Peers: []report.Peer{emulated}},
 	}, nil
 }
 
@@ -192,11 +198,11 @@ func (m machine) vmClones(home string) ([]time.Duration, error) {
 	if err := os.Mkdir(project, 0o755); err != nil {
 		return nil, err
 	}
-	env := []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "AIBOX_VIRTIOFSD=" + m.virtiofsd, "SSL_CERT_FILE=" + filepath.Join(home, "ca.pem")}
+	env := []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "AIBOX_VIRTIOFSD=" + m.VirtiofsdDir, "SSL_CERT_FILE=" + filepath.Join(home, "ca.pem")}
 	if err := m.configure(env, project, "git: [{remote: "+cloneRemote+", fetch: true}]\n"); err != nil {
 		return nil, err
 	}
-	request, err := json.Marshal(run.Request{Dir: project, Home: home, Image: m.image, Command: fmt.Sprintf(
+	request, err := json.Marshal(run.Request{Dir: project, Home: home, Image: m.Image, Command: fmt.Sprintf(
 		`for i in $(seq %d); do s=$(date +%%s%%N); git clone -q --bare https://%s ~/.cache/big.git || exit 1; echo $(($(date +%%s%%N) - s)); rm -rf ~/.cache/big.git; done`,
 		vmRounds, cloneRemote)})
 	if err != nil {

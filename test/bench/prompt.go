@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -12,16 +14,18 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"aibox/test/bench/peer"
+	"aibox/test/bench/report"
 )
 
-// machine is what is measured, and on what.
-type machine struct {
-	aibox, image, virtiofsd, qemu string
-	kvm                           bool // aibox uses it, so the floor does
-}
-
-// rounds is how often each side is measured; the sides take turns.
-const rounds = 9
+// The sides take turns: each round measures the floor and aibox, every third
+// one the peers too, which take much longer.
+const (
+	promptRounds = 9
+	peersEvery   = 3
+	promptBudget = 3 * time.Minute
+)
 
 // limit bounds one measurement.
 const limit = 2 * time.Minute
@@ -29,75 +33,91 @@ const limit = 2 * time.Minute
 const floorWord = "AIBOX-FLOOR"
 
 // prompt measures the time from the start of the program to a shell's prompt.
-// The floor is QEMU with the same kernel, disk, memory and CPUs, no sandbox and no
-// shares, whose init prints one word.
-func (m machine) prompt() ([]row, error) {
-	dir, err := os.MkdirTemp("", "bench-")
+func (m machine) prompt() ([]report.Row, error) {
+	p, remove, err := m.newPlace("")
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
-	project := filepath.Join(dir, "project")
-	if err := os.Mkdir(project, 0o755); err != nil {
-		return nil, err
-	}
+	defer remove()
 	// the first run formats the state disk, which no later one does
-	if _, err := m.untilPrompt(dir, project); err != nil {
+	if _, err := p.untilPrompt(); err != nil {
 		return nil, err
 	}
-	var floor, aibox []time.Duration
-	for range rounds {
-		f, err := m.untilWord()
+	var ours report.Series
+	floor := report.Peer{Name: "the floor: bare QEMU, the same kernel and disk, an init that prints", Goal: report.AtMost(1.25), Rest: restPrompt}
+	debian := report.Peer{Name: "a VM of Debian with systemd on q35, to its login prompt"}
+	virtme := report.Peer{Name: "virtme-ng of Debian 13 with Debian's kernel, to its shell"}
+	err = rounds(promptRounds, promptBudget, func(round int) error {
+		f, err := m.until(floorWord, m.floorCommand())
 		if err != nil {
-			return nil, err
+			return err
 		}
-		a, err := m.untilPrompt(dir, project)
+		a, err := p.untilPrompt()
 		if err != nil {
-			return nil, err
+			return err
 		}
-		floor, aibox = append(floor, f), append(aibox, a)
+		floor.Values, ours = append(floor.Values, f.Seconds()), append(ours, a.Seconds())
+		if round%peersEvery == 0 {
+			m.addPeer(&debian, "login: ", m.Debian)
+			m.addPeer(&virtme, virtmeWord, func() (*exec.Cmd, error) { return m.Virtme(p.project, "echo "+virtmeWord) })
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	return []row{{
-		name: "start to a shell's prompt", ours: aibox, theirs: floor,
-		peer: "bare QEMU, the same kernel and disk, an init that prints", goal: 1.25,
-	}}, nil
+	return []report.Row{{Name: "start to a shell's prompt", Unit: "s", Ours: ours, Peers: []report.Peer{floor, debian, virtme},
+		Note: "QEMU starts the peers' kernels itself, so their time is without firmware and boot loader."}}, nil
 }
 
-// untilWord is the floor.
-func (m machine) untilWord() (time.Duration, error) {
+const virtmeWord = "BENCH-VIRTME"
+
+// addPeer measures a peer that this machine may not have.
+func (m machine) addPeer(p *report.Peer, word string, command func() (*exec.Cmd, error)) {
+	cmd, err := command()
+	if err == nil {
+		var took time.Duration
+		if took, err = m.until(word, cmd); err == nil {
+			p.Values = append(p.Values, took.Seconds())
+			return
+		}
+	}
+	p.Absent = err.Error()
+}
+
+// floorCommand is QEMU with aibox's kernel, disk, memory and CPUs, no sandbox and no
+// shares, whose init prints one word.
+func (m machine) floorCommand() *exec.Cmd {
 	args := []string{
 		"-M", "microvm,acpi=off,x-option-roms=off,pit=on,pic=on,rtc=on,isa-serial=on,auto-kernel-cmdline=on",
 		"-m", "2048M", "-smp", "2", "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none",
 		"-serial", "stdio",
-		"-kernel", filepath.Join(m.image, "vmlinuz"),
+		"-kernel", filepath.Join(m.Image, "vmlinuz"),
 		"-append", "console=ttyS0 quiet root=/dev/vda rootfstype=ext4 ro panic=-1 reboot=t no_timer_check init=/usr/bin/echo " + floorWord,
-		"-drive", "if=none,id=root,format=raw,read-only=on,file=" + filepath.Join(m.image, "os.ext4"), "-device", "virtio-blk-device,drive=root",
 	}
-	if m.kvm {
-		args = append(args, "-accel", "kvm", "-cpu", "host")
-	} else {
-		args = append(args, "-accel", "tcg,thread=multi", "-cpu", "max")
-	}
-	cmd := exec.Command(m.qemu, args...)
-	out, err := cmd.StdoutPipe()
+	args = append(args, m.Accelerator()...)
+	return exec.Command(m.QEMU, append(args, peer.Disk(false, "root", filepath.Join(m.Image, "os.ext4"), true)...)...)
+}
+
+// until starts a command on a terminal, which virtme-ng insists on, and ends it
+// and what it started once it printed the word.
+func (m machine) until(word string, cmd *exec.Cmd) (time.Duration, error) {
+	start := time.Now()
+	terminal, err := pty.Start(cmd) // in a session, so a process group, of its own
 	if err != nil {
 		return 0, err
 	}
-	start := time.Now()
-	if err := cmd.Start(); err != nil {
-		return 0, err
-	}
-	took, err := await(out, floorWord, start, cmd)
-	_ = cmd.Process.Kill()
+	defer terminal.Close()
+	took, err := await(terminal, word, start, cmd)
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	_ = cmd.Wait()
 	return took, err
 }
 
 // untilPrompt is `aibox run --shell` on a terminal.
-func (m machine) untilPrompt(home, project string) (time.Duration, error) {
-	cmd := exec.Command(m.aibox, "run", "--shell", "--image", m.image)
-	cmd.Dir = project
-	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TERM=xterm", "LANG=C.UTF-8", "AIBOX_VIRTIOFSD=" + m.virtiofsd}
+func (p place) untilPrompt() (time.Duration, error) {
+	cmd := exec.Command(p.aibox, "run", "--shell", "--image", p.Image)
+	cmd.Dir, cmd.Env = p.project, p.env
 	start := time.Now()
 	terminal, err := pty.Start(cmd)
 	if err != nil {
@@ -117,7 +137,7 @@ func (m machine) untilPrompt(home, project string) (time.Duration, error) {
 
 // await reads until the word has come and returns how long after start.
 func await(r io.Reader, word string, start time.Time, cmd *exec.Cmd) (time.Duration, error) {
-	timer := time.AfterFunc(limit, func() { _ = cmd.Process.Signal(syscall.SIGKILL) })
+	timer := time.AfterFunc(limit, func() { _ = cmd.Process.Signal(os.Kill) })
 	defer timer.Stop()
 	var seen []byte
 	chunk := make([]byte, 4096)
@@ -128,7 +148,7 @@ func await(r io.Reader, word string, start time.Time, cmd *exec.Cmd) (time.Durat
 			return time.Since(start), nil
 		}
 		if err != nil {
-			return 0, errors.Join(fmt.Errorf("%q did not appear; seen: %q", word, seen), err)
+			return 0, errors.Join(fmt.Errorf("%q did not appear; seen: %q", word, seen[max(0, len(seen)-500):]), err)
 		}
 	}
 }

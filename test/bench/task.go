@@ -1,7 +1,8 @@
+//go:build linux
+
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 
 	"aibox/demo"
 	"aibox/internal/cli"
+	"aibox/test/bench/report"
 )
 
 // Size of the repository that a task starts from.
@@ -26,7 +28,7 @@ const taskKey = "sk-ant-bench"
 
 // task measures a task without the time of Claude Code, beside what git takes
 // on the host to bundle and to clone the same.
-func (m machine) task() ([]row, error) {
+func (m machine) task() ([]report.Row, error) {
 	home, err := os.MkdirTemp("", "bench-")
 	if err != nil {
 		return nil, err
@@ -37,6 +39,7 @@ func (m machine) task() ([]row, error) {
 		return nil, err
 	}
 	var ours, theirs []time.Duration
+	var phases taskPhases
 	for range taskRounds {
 		git, err := bundleAndClone(home, project)
 		if err != nil {
@@ -46,11 +49,12 @@ func (m machine) task() ([]row, error) {
 		if err != nil {
 			return nil, err
 		}
-		ours, theirs = append(ours, task), append(theirs, git)
+		phases = append(phases, task)
+		ours, theirs = append(ours, task.total()), append(theirs, git)
 	}
-	return []row{{
-		name: fmt.Sprintf("a task outside of Claude Code, %d commits, %d files (median of %d)", taskCommits, taskFiles, taskRounds),
-		ours: ours, peer: "git bundle create and git clone on the host", theirs: theirs, goal: 2,
+	return []report.Row{{
+		Name: fmt.Sprintf("a task outside of Claude Code, %d commits, %d files", taskCommits, taskFiles), Unit: "s", Note: phases.String(),
+		Ours: seconds(ours), Peers: []report.Peer{{Name: "git bundle create and git clone on the host", Values: seconds(theirs), Goal: report.AtMost(2), Rest: restTask}},
 	}}, nil
 }
 
@@ -113,61 +117,36 @@ func bundleAndClone(home, project string) (time.Duration, error) {
 	return time.Since(start), err
 }
 
-// oneTask is `aibox task` against a scripted API that answers at once, without
-// the time that the VM says Claude Code took.
-func (m machine) oneTask(home, project string) (time.Duration, error) {
+// oneTask is `aibox task` against a scripted API that answers at once.
+func (m machine) oneTask(home, project string) (taskPhase, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return 0, err
+		return taskPhase{}, err
 	}
 	api := &http.Server{Handler: demo.NewAPI(taskKey), ReadTimeout: time.Minute}
 	go func() { _ = api.Serve(l) }()
 	defer api.Close()
 	r, w, err := os.Pipe()
 	if err != nil {
-		return 0, err
+		return taskPhase{}, err
 	}
 	defer r.Close()
 	_, err = w.WriteString("http://" + l.Addr().String())
 	w.Close()
 	if err != nil {
-		return 0, err
+		return taskPhase{}, err
 	}
-	env := []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "ANTHROPIC_API_KEY=" + taskKey, "AIBOX_VIRTIOFSD=" + m.virtiofsd}
+	env := []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "ANTHROPIC_API_KEY=" + taskKey, "AIBOX_VIRTIOFSD=" + m.VirtiofsdDir}
 	if err := m.configure(env, project, "env: [ANTHROPIC_API_KEY]\n"); err != nil {
-		return 0, err
+		return taskPhase{}, err
 	}
-	cmd := exec.Command(m.aibox, cli.UpstreamCommand, "task", "--json", "--image", m.image, "say one word")
+	cmd := exec.Command(m.aibox, cli.UpstreamCommand, "task", "--json", "--image", m.Image, "say one word")
 	cmd.Dir, cmd.Env, cmd.ExtraFiles, cmd.Stderr = project, env, []*os.File{r}, os.Stderr
 	start := time.Now()
 	out, err := cmd.Output()
 	took := time.Since(start)
 	if err != nil {
-		return 0, fmt.Errorf("aibox task: %w", err)
+		return taskPhase{}, fmt.Errorf("aibox task: %w", err)
 	}
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	var end struct {
-		Result struct {
-			VM struct{ Seconds float64 } `json:"vm_says"`
-		}
-	}
-	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &end); err != nil {
-		return 0, err
-	}
-	return took - time.Duration(end.Result.VM.Seconds*float64(time.Second)), nil
-}
-
-// configure writes the project's config.
-func (m machine) configure(env []string, project, config string) error {
-	cmd := exec.Command(m.aibox, "config", "path")
-	cmd.Dir, cmd.Env = project, env
-	path, err := cmd.Output()
-	if err != nil {
-		return fmt.Errorf("aibox config path: %w", err)
-	}
-	name := strings.TrimSpace(string(path))
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return err
-	}
-	return os.WriteFile(name, []byte(config), 0o600)
+	return readPhases(start, took, out)
 }
