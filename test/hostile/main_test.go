@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"aibox/internal/share/ninep/helper"
 )
 
 // Programs and images under test, from the environment (scripts/hostile.sh).
@@ -27,6 +29,9 @@ func readEnvironment() environment {
 const leastAttacks = 100
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == helper.Command { // the 9p server of this program's attacks
+		os.Exit(helper.Main(os.Args[2:]))
+	}
 	if env := readEnvironment(); env.aibox == "" || env.attacker == "" || env.testImage == "" || os.Geteuid() == 0 {
 		fmt.Fprintln(os.Stderr, "test/hostile: run these by `make hostile`, which sets AIBOX_BIN, AIBOX_ATTACKER and AIBOX_TEST_IMAGE and uses an ordinary user")
 		os.Exit(1)

@@ -13,11 +13,19 @@ import (
 
 const byVirtiofsd = "virtiofsd, bind mounts"
 
+// guard is what keeps the VM from what it may not do with files.
+func (x *scene) guard() string {
+	if x.on != "" {
+		return "9p server, bind mounts"
+	}
+	return byVirtiofsd
+}
+
 // both runs a command as root with $D as a folder where it must work, and then
 // with $D as the folder under attack.
 func (x *scene) both(t *testing.T, name, guard, control, folder, command string, check func(t *testing.T)) {
 	t.Helper()
-	attack(t, name, guard, true, func(t *testing.T) {
+	attack(t, x.on+name, guard, true, func(t *testing.T) {
 		x.vm.must(t, asRoot("rm -rf "+control+" && mkdir -p "+control+" && echo original > "+control+"/tool && D="+control+"; "+command))
 		x.vm.refused(t, "D="+folder+"; "+command)
 		if check != nil {
@@ -62,7 +70,7 @@ func (x *scene) readOnlyShare(t *testing.T) {
 		"write after a rebind":    "{ test $D = /project/rw || mount -o remount,rw,bind $D; } && echo x > $D/tool",
 		"write by an own overlay": "test $D = /project/rw || { mkdir -p /tmp/o && mount -t virtiofs -o rw aibox /tmp/o && { echo x > /tmp/o/tool || echo x > /tmp/o/m0/tool; }; }",
 	}) {
-		x.both(t, "read-only share: "+name, byVirtiofsd, "/project/rw", "/run/aibox/shares/m0", command, x.toolsUntouched)
+		x.both(t, "read-only share: "+name, x.guard(), "/project/rw", "/run/aibox/shares/m0", command, x.toolsUntouched)
 	}
 }
 
@@ -71,7 +79,7 @@ func (x *scene) acrossShares(t *testing.T) {
 		"hard-link a read-only file into the project and write it": "ln $D/tool /run/aibox/shares/project/linked && echo x > /run/aibox/shares/project/linked",
 		"rename a file over into the project":                      "python3 -c \"import os; os.rename('$D/tool', '/run/aibox/shares/project/moved')\"",
 	}) {
-		x.both(t, "shares: "+name, byVirtiofsd, "/run/aibox/shares/project/rw", "/run/aibox/shares/m0", command, x.toolsUntouched)
+		x.both(t, "shares: "+name, x.guard(), "/run/aibox/shares/project/rw", "/run/aibox/shares/m0", command, x.toolsUntouched)
 	}
 	for name, command := range sorted(map[string]string{
 		"make a file beside the shares":   "touch $D/new",
@@ -79,7 +87,7 @@ func (x *scene) acrossShares(t *testing.T) {
 		"rename a share":                  "mv $D/project $D/other",
 		"remove a share":                  "rmdir $D/m0 || { umount $D/m0; rmdir $D/m0; }",
 	}) {
-		attack(t, "shares: "+name, byVirtiofsd, false, func(t *testing.T) {
+		attack(t, x.on+"shares: "+name, x.guard(), false, func(t *testing.T) {
 			x.vm.refused(t, "D=/run/aibox/shares; "+command)
 			x.vm.must(t, "ls /project/attacker")
 			x.toolsUntouched(t)
@@ -94,7 +102,7 @@ func (x *scene) acrossShares(t *testing.T) {
 		"open nodes by forged handles":             "/project/attacker vm handles /project '" + marker + "'",
 		"open nodes by forged handles of the root": "/project/attacker vm handles /run/aibox/shares '" + marker + "'",
 	}) {
-		attack(t, "shares: "+name, byVirtiofsd, false, func(t *testing.T) { x.vm.refused(t, command) })
+		attack(t, x.on+"shares: "+name, x.guard(), false, func(t *testing.T) { x.vm.refused(t, command) })
 	}
 }
 
@@ -150,13 +158,13 @@ func (x *scene) rightsOnShares(t *testing.T) {
 		"make a file as another user":                      "/project/attacker vm as $D/as 12345 && test \"$(stat -c %u $D/as)\" = 12345",
 		"make a name of 256 bytes":                         "touch $D/$(printf 'a%.0s' {1..255}) && { test $D = /tmp/rights || touch $D/$(printf 'a%.0s' {1..256}); }",
 	}) {
-		attack(t, "rights: "+name, "virtiofsd, seccomp", true, func(t *testing.T) {
+		attack(t, x.on+"rights: "+name, x.guard(), true, func(t *testing.T) {
 			x.vm.must(t, asRoot("rm -rf /tmp/rights && mkdir -m 777 /tmp/rights && D=/tmp/rights; "+command))
 			x.vm.refused(t, "D=/project; "+command)
 			x.noBits(t)
 		})
 	}
-	attack(t, "rights: write into the user's own setuid program", "the host's kernel", true, func(t *testing.T) {
+	attack(t, x.on+"rights: write into the user's own setuid program", "the host's kernel", true, func(t *testing.T) {
 		path := filepath.Join(x.project, "own")
 		if err := os.WriteFile(path, []byte("#!/bin/sh\n"), 0o755); err != nil {
 			t.Fatal(err)
@@ -173,14 +181,14 @@ func (x *scene) rightsOnShares(t *testing.T) {
 }
 
 func (x *scene) outOfShares(t *testing.T) {
-	attack(t, "shares: race a folder against a link to the outside", byVirtiofsd, false, func(t *testing.T) {
+	attack(t, x.on+"shares: race a folder against a link to the outside", x.guard(), false, func(t *testing.T) {
 		x.vm.must(t, asRoot("/project/attacker vm race /project "+x.outside))
 		entries, err := os.ReadDir(x.outside)
 		if err != nil || len(entries) != 1 || entries[0].Name() != "secret" {
 			t.Errorf("the folder outside holds %v, %v", entries, err)
 		}
 	})
-	attack(t, "shares: a path of 300 folders, and one of 2100", byVirtiofsd, false, func(t *testing.T) {
+	attack(t, x.on+"shares: a path of 300 folders, and one of 2100", x.guard(), false, func(t *testing.T) {
 		x.vm.must(t, asRoot(`cd /project && python3 -c "
 import os
 for i in range(300): os.mkdir('d'); os.chdir('d')"`))
@@ -189,7 +197,7 @@ for i in range(300): os.mkdir('d'); os.chdir('d')"`))
 			t.Error(err)
 		}
 	})
-	attack(t, "shares: 3000 open files", "limits of virtiofsd", false, func(t *testing.T) {
+	attack(t, x.on+"shares: 3000 open files", x.guard(), false, func(t *testing.T) {
 		out, _ := x.vm.do(t, asRoot(`ulimit -n 65536; python3 -c "
 import os
 held = []

@@ -31,6 +31,7 @@ type scene struct {
 	outside string  // its folder
 	tools   string  // the folder that is mounted read-only
 	key     string  // the API key
+	on      string  // in front of attacks' names where the shares are no usual ones
 }
 
 // server records what reaches it.
@@ -98,9 +99,12 @@ func serve(t *testing.T, addresses ...string) *server {
 	return s
 }
 
-func newScene(t *testing.T) *scene {
+func newScene(t *testing.T) *scene { return newSceneOn(t, "virtiofs", "") }
+
+// newSceneOn is a scene whose files come by a kind of shares.
+func newSceneOn(t *testing.T, shares, on string) *scene {
 	t.Helper()
-	x := &scene{box: newBox(t), listed: serve(t, "127.0.0.1"), canary: serve(t, "127.0.0.1", "::1"), api: serve(t, "127.0.0.1"), key: "sk-ant-hostile-" + strings.Repeat("k3y", 10)}
+	x := &scene{on: on, box: newBox(t), listed: serve(t, "127.0.0.1"), canary: serve(t, "127.0.0.1", "::1"), api: serve(t, "127.0.0.1"), key: "sk-ant-hostile-" + strings.Repeat("k3y", 10)}
 	x.outside, x.tools = filepath.Join(x.home, "outside"), filepath.Join(x.home, "tools")
 	x.secret = filepath.Join(x.outside, "secret")
 	for path, text := range map[string]string{x.secret: marker, filepath.Join(x.tools, "tool"): "original"} {
@@ -111,7 +115,7 @@ func newScene(t *testing.T) *scene {
 			t.Fatal(err)
 		}
 	}
-	x.config(fmt.Sprintf("allow: [\"127.0.0.1:%d\", \"*.vm.example:%d\", \"*.vm.example:%d\"]\nmounts: [\"%s:/opt/tools\"]\nenv: [ANTHROPIC_API_KEY]\n",
+	x.config("shares: " + shares + "\n" + fmt.Sprintf("allow: [\"127.0.0.1:%d\", \"*.vm.example:%d\", \"*.vm.example:%d\"]\nmounts: [\"%s:/opt/tools\"]\nenv: [ANTHROPIC_API_KEY]\n",
 		x.listed.port, x.listed.port, x.canary.port, x.tools))
 	x.boot(t)
 	return x
@@ -123,7 +127,11 @@ func (x *scene) boot(t *testing.T) {
 	x.vm = x.shell(t, func(r *run.Request) {
 		r.TestOnlyHosts, r.APIKey, r.Upstream = scriptedNames(), x.key, fmt.Sprintf("http://127.0.0.1:%d", x.api.port)
 	})
-	x.vm.must(t, asRoot("ls /run/aibox/shares/m0/tool && grep '/shares/m0 virtiofs rw' /proc/mounts"))
+	mount := "/shares/m0 virtiofs rw"
+	if x.on != "" {
+		mount = "/shares 9p rw"
+	}
+	x.vm.must(t, asRoot("ls /run/aibox/shares/m0/tool && grep '"+mount+"' /proc/mounts"))
 }
 
 // TestInTheVM attacks from inside one VM as its root.

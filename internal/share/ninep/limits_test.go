@@ -60,7 +60,12 @@ func TestNumbersAreTakenOnce(t *testing.T) {
 		s.refused(proto.Request{Type: proto.Tlopen, Fid: work}, proto.EINVAL)
 		s.refused(proto.Request{Type: proto.Tremove, Fid: work}, proto.EOPNOTSUPP)
 		s.refused(proto.Request{Type: proto.Tgetattr, Fid: work}, proto.EBADF)
-		s.refused(proto.Request{Type: 200}, proto.EOPNOTSUPP)
+		if _, err := s.conn.Write([]byte{7, 0, 0, 0, 200, 3, 0}); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := s.receive(); err != nil || r.Tag != 3 || r.Errno != proto.EOPNOTSUPP {
+			t.Errorf("an unknown type: %+v, %v", r, err)
+		}
 	})
 }
 
@@ -154,7 +159,8 @@ func TestManyAtOnce(t *testing.T) {
 }
 
 func TestManyEntries(t *testing.T) {
-	each(t, func(t *testing.T, s scene) {
+	t.Run(kinds()[0], func(t *testing.T) {
+		s := newScene(t, kinds()[0], Options{})
 		const many = 100000
 		dir := filepath.Join(s.work, "many")
 		if err := os.Mkdir(dir, 0o755); err != nil {
