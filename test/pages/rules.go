@@ -74,7 +74,7 @@ func Rules() []Rule {
 		{Page: "tasks.md", Command: `git diff | aibox task "Write the tests that this change lacks" --file -`, Only: VM},
 		{
 			Page: "tasks.md", Command: "git log -p main..FETCH_HEAD", Only: VM, Copied: `git -C .* fetch .*$`,
-			AnswersVM: pager, Sees: `\+scripted`,
+			Sees: `\+.*scripted`, // in colours; a pager ends by itself on a page that fits
 		},
 		{Page: "tasks.md", Command: "aibox tasks show", Only: VM, Sees: "state: +finished"},
 
