@@ -51,6 +51,8 @@ func Rules() []Rule {
 	return []Rule{
 		{Page: "README.md", Command: "make demo", NotHere: "it builds the image; make test runs its last step, aibox demo"},
 		{Page: "README.md", Command: "make test", NotHere: "it runs this test"},
+		{Page: "bench.md", Command: "make bench", NotHere: "it measures for 20 minutes, on a machine that does nothing else"},
+		{Page: "bench.md", Command: "make bench ROW='prompt share'", NotHere: "the same, for minutes"},
 		{Page: "README.md", Command: "make install", Only: Machine},
 		{Page: "README.md", Command: "aibox run", Only: VM, AnswersVM: claude, Sees: "Claude"},
 		{Page: "README.md", Command: "aibox run --shell", Only: VM, AnswersVM: shell},
