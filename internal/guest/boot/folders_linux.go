@@ -11,7 +11,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"aibox/internal/guest/link"
 	"aibox/internal/guest/names"
+	"aibox/internal/guest/ninep"
 	"aibox/internal/guest/place"
 	"aibox/internal/wire"
 )
@@ -53,6 +55,14 @@ const shareFlags = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOATIME
 
 func mountDevice() error {
 	return unix.Mount(wire.ShareTag, names.Shares, "virtiofs", shareFlags, "")
+}
+
+func mountPort() error {
+	path, err := link.FindPort(wire.SharePortName, linkTimeout)
+	if err != nil {
+		return err
+	}
+	return ninep.Mount(path, names.Shares, shareFlags)
 }
 
 // makePrivate makes a folder that only root can reach.

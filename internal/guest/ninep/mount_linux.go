@@ -1,23 +1,17 @@
-package boot
+package ninep
 
 import (
 	"fmt"
 
 	"golang.org/x/sys/unix"
 
-	"aibox/internal/guest/link"
-	"aibox/internal/guest/names"
 	"aibox/internal/wire"
 )
 
-// mountPort mounts the shares by 9p over a serial port of their own. The kernel
-// gets one end of a socket pair, since it takes no port for a connection; the
-// other is carried to the host until the mount ends.
-func mountPort() error {
-	path, err := link.FindPort(wire.SharePortName, linkTimeout)
-	if err != nil {
-		return err
-	}
+// Mount mounts the shares at target over the serial port with the device path.
+// The kernel gets one end of a socket pair, since it takes no port for a
+// connection; the other is carried to the host until the mount ends.
+func Mount(path, target string, flags uintptr) error {
 	port, err := unix.Open(path, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return fmt.Errorf("open %s: %w", path, err)
@@ -27,7 +21,7 @@ func mountPort() error {
 		return err
 	}
 	go carryMount(port, ends[1])
-	err = unix.Mount("aibox", names.Shares, "9p", shareFlags, ninepOptions(ends[0]))
+	err = unix.Mount("aibox", target, "9p", flags, options(ends[0]))
 	unix.Close(ends[0]) // the mount has its own
 	return err
 }
@@ -75,10 +69,10 @@ func writeAll(to int, b []byte) error {
 	return nil
 }
 
-// ninepOptions are the mount's. What a program reads and writes passes no cache,
+// options are the mount's. What a program reads and writes passes no cache,
 // so that nothing of the host's is ever seen late or cut off; pages that programs
 // map are kept and written back. All users share one attachment: who may do what
 // is decided by the files' modes, and on the host all are one user.
-func ninepOptions(fd int) string {
+func options(fd int) string {
 	return fmt.Sprintf("trans=fd,rfdno=%d,wfdno=%d,version=9p2000.L,msize=%d,cache=mmap,access=any", fd, fd, wire.ShareMessage)
 }

@@ -1,0 +1,2 @@
+// Package ninep mounts the shares by 9p, over a serial port of the VM.
+package ninep
