@@ -2,10 +2,9 @@ package egress
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
-	"math"
-	"net"
 	"net/http"
 	"net/http/httputil"
 	"strings"
@@ -15,34 +14,60 @@ import (
 	"aibox/internal/hosts"
 )
 
-// forward serves a request in absolute form on a connection to the server of
-// its own: each request is decided and resolved anew. An error has not been
-// answered yet. It tells whether another request may follow.
+// forward serves a request in absolute form: each is decided and resolved anew.
+// An error has not been answered yet. It tells whether another request may
+// follow.
 func (s *session) forward(h httphead.Head) (again bool, err error) {
 	t, path, err := s.absolute(h)
 	if err != nil {
 		return false, err
 	}
-	up, err := s.connect(t)
+	up, err := s.upstream(h, t)
 	if err != nil {
 		return false, err
 	}
-	defer func() { _ = up.Close() }()
+	again, err = s.exchange(up, h, path)
+	if !errors.Is(err, errStale) {
+		return again, err
+	}
+	if up, err = s.newUpstream(t, up.addrs); err != nil {
+		return false, err
+	}
+	return s.exchange(up, h, path)
+}
+
+// exchange sends a request over up and passes the response on. Then it keeps up
+// for the next request, or closes it.
+func (s *session) exchange(up *upstream, h httphead.Head, path string) (again bool, err error) {
+	keep := false
+	defer func() {
+		if keep {
+			up.used, s.kept = true, up
+		} else {
+			_ = up.Close()
+		}
+	}()
 	if h.Header["Expect"] != nil && !h.HTTP10 && s.write("HTTP/1.1 100 Continue\r\n\r\n") != nil {
 		return false, nil
 	}
-	if _, err := io.WriteString(up, outgoing(h, t, path)); err != nil {
+	if _, err := io.WriteString(up, outgoing(h, up.target, path)); err != nil {
+		if up.used {
+			err = errStale
+		}
 		return false, err
 	}
 	u := s.startUpload(h, up)
-	resp, r, err := readResponse(up, h)
+	resp, err := up.readResponse(h)
 	if err == nil && resp.StatusCode == http.StatusSwitchingProtocols {
-		return false, s.upgrade(h, u, resp, r)
+		return false, s.upgrade(h, u, resp, up.r)
 	}
 	if err == nil {
 		again = s.respond(h, resp, u.ended.Load())
+		keep = again && up.clean(h, resp)
 	}
-	_ = up.Close()
+	if !keep {
+		_ = up.Close()
+	}
 	u.stop()
 	switch {
 	case err != nil && u.cause != nil:
@@ -82,10 +107,12 @@ func outgoing(h httphead.Head, t hosts.Target, path string) string {
 	for _, name := range []string{"Host", "Content-Length", "Expect"} {
 		header.Del(name)
 	}
-	header.Set("Connection", "close")
-	if upgrade {
+	switch {
+	case upgrade:
 		header.Set("Connection", "Upgrade")
 		header.Set("Upgrade", "websocket")
+	case !repeatable(h):
+		header.Set("Connection", "close")
 	}
 	if h.Length == httphead.Chunked {
 		header.Set("Transfer-Encoding", "chunked")
@@ -101,23 +128,6 @@ func outgoing(h httphead.Head, t hosts.Target, path string) string {
 	_ = header.Write(&b) // a Builder never fails
 	b.WriteString("\r\n")
 	return b.String()
-}
-
-// readResponse reads the head of the final response, or of a 101 that was
-// asked for; r reads what follows it.
-func readResponse(up net.Conn, h httphead.Head) (resp *http.Response, r *bufio.Reader, err error) {
-	limit := &io.LimitedReader{R: up, N: maxResponse}
-	r = bufio.NewReaderSize(limit, bufferSize)
-	for {
-		resp, err = http.ReadResponse(r, &http.Request{Method: h.Method})
-		if err != nil {
-			return nil, nil, err
-		}
-		if resp.StatusCode >= 200 || resp.StatusCode == http.StatusSwitchingProtocols {
-			limit.N = math.MaxInt64
-			return resp, r, nil
-		}
-	}
 }
 
 // upgrade passes a 101 on and then the bytes of both sides.

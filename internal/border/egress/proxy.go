@@ -63,13 +63,15 @@ type session struct {
 	*Proxy
 	conn net.Conn
 	r    *bufio.Reader // all reads of conn
+	kept *upstream     // of the last request, for the next; nil for none
 }
 
 // Serve answers the requests of one connection and closes it. It returns when
 // both directions have ended, which can take days.
 func (p *Proxy) Serve(conn net.Conn) {
 	defer func() { _ = conn.Close() }()
-	s := &session{p, conn, bufio.NewReaderSize(conn, httphead.MaxLine)}
+	s := &session{Proxy: p, conn: conn, r: bufio.NewReaderSize(conn, httphead.MaxLine)}
+	defer s.drop()
 	for s.serveOne() {
 	}
 }
@@ -135,6 +137,7 @@ func (s *session) tunnel(h httphead.Head) error {
 	if err != nil {
 		return err
 	}
+	s.drop()
 	up, err := s.connect(t)
 	if err != nil {
 		return err
@@ -150,13 +153,7 @@ func (s *session) tunnel(h httphead.Head) error {
 // connect connects and records how that went.
 func (p *Proxy) connect(t hosts.Target) (net.Conn, error) {
 	conn, err := p.router.Connect(context.Background(), t)
-	if refusal := (*route.Refusal)(nil); errors.As(err, &refusal) {
-		p.config.Recorder.Refuse(*refusal)
-	} else if err != nil {
-		p.config.Recorder.Fail(t.String())
-	} else {
-		p.config.Recorder.Connect(t.String())
-	}
+	p.record(t, err)
 	return conn, err
 }
 

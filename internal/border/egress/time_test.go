@@ -133,7 +133,7 @@ func TestSilentResponseLives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client, server := inMemory(t)
 		go func() { _, _ = io.WriteString(client, "GET http://web.example/ HTTP/1.1\r\nHost: web.example\r\n\r\n") }()
-		readString(t, server, "GET / HTTP/1.1\r\nHost: web.example\r\nConnection: close\r\n\r\n")
+		readString(t, server, "GET / HTTP/1.1\r\nHost: web.example\r\n\r\n")
 		time.Sleep(10 * time.Hour)
 		_, _ = io.WriteString(server, "HTTP/1.1 200 OK\r\n\r\n")
 		readString(t, client, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")

@@ -52,24 +52,36 @@ type Router struct {
 // Connect is the one way out: check the name, resolve, check the addresses,
 // dial those. The error is a *Refusal or a *Failure.
 func (r *Router) Connect(ctx context.Context, t hosts.Target) (net.Conn, error) {
+	addrs, err := r.Addresses(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return r.ConnectTo(ctx, t, addrs)
+}
+
+// Addresses is the part of Connect before it dials: it returns the addresses to
+// which t may be connected now.
+func (r *Router) Addresses(ctx context.Context, t hosts.Target) ([]netip.Addr, error) {
 	entry, refusal := Decide(r.Allow, t)
 	if refusal != nil {
 		return nil, refusal
 	}
-	var addrs []netip.Addr
-	switch entry.Kind {
-	case hosts.Loopback, hosts.Address:
-		addrs = []netip.Addr{entry.Addr}
-	default:
-		found, err := r.resolve(ctx, t.Name)
-		if err != nil {
-			return nil, err
-		}
-		if refusal := DecideAddrs(r.Allow, r.OwnAddrs, t, found); refusal != nil {
-			return nil, refusal
-		}
-		addrs = found[:min(len(found), maxAddrs)]
+	if entry.Kind == hosts.Loopback || entry.Kind == hosts.Address {
+		return []netip.Addr{entry.Addr}, nil
 	}
+	found, err := r.resolve(ctx, t.Name)
+	if err != nil {
+		return nil, err
+	}
+	if refusal := DecideAddrs(r.Allow, r.OwnAddrs, t, found); refusal != nil {
+		return nil, refusal
+	}
+	return found[:min(len(found), maxAddrs)], nil
+}
+
+// ConnectTo is the rest of Connect; addrs must be what Addresses said of t. The
+// error is a *Failure.
+func (r *Router) ConnectTo(ctx context.Context, t hosts.Target, addrs []netip.Addr) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
 	conn, err := race(ctx, r.Dial, addrs, t.Port)
@@ -98,6 +110,9 @@ func (r *Router) resolve(ctx context.Context, name string) ([]netip.Addr, error)
 // race dials the addresses in turn, the next one when the last has failed or
 // takes longer than dialStagger, and returns the first connection.
 func race(ctx context.Context, dial DialFunc, addrs []netip.Addr, port uint16) (net.Conn, error) {
+	if len(addrs) == 1 {
+		return dial(ctx, netip.AddrPortFrom(addrs[0].Unmap(), port))
+	}
 	type result struct {
 		conn net.Conn
 		err  error
