@@ -48,10 +48,11 @@ hostile: setup image test-image build
 fuzz:
 	@FUZZTOTAL=24h go run ./test/fuzzall
 
-## bench: speed as ratios to the floor and to peers, measured in the same run
+## bench: speed as ratios to the floor and to peers, measured in the same run; ROW='prompt share' chooses some
 .PHONY: bench
-bench: setup image test-image build
-	@scripts/bench.sh
+bench: setup image build
+	@scripts/bench-setup.sh
+	@scripts/bench.sh $(ROW)
 
 ## setup: install what this machine lacks to build and run aibox
 .PHONY: setup
