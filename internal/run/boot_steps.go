@@ -11,6 +11,7 @@ import (
 	"aibox/internal/border/terminal"
 	"aibox/internal/run/files"
 	"aibox/internal/vm"
+	"aibox/internal/wire"
 )
 
 // stopGrace is how long a VM may take to power off before it is killed.
@@ -36,10 +37,14 @@ func (b *box) startMachine(ctx context.Context) error {
 	if b.o.NoSandbox {
 		fmt.Fprintln(b.o.Stderr, "aibox: warning: QEMU runs without bubblewrap (--no-sandbox)")
 	}
+	var arguments []string
+	if b.o.Task != nil {
+		arguments = []string{wire.ScratchArgument}
+	}
 	var err error
 	b.machine, err = backend(b.o, b.log).Start(ctx, vm.Spec{
 		Memory: b.p.settings.Memory, CPUs: b.p.settings.CPUs,
-		Kernel: b.p.image.Kernel, RootDisk: b.p.image.RootDisk, StateDisk: b.p.state.File, Scratch: b.o.Task != nil,
+		Kernel: b.p.image.Kernel, RootDisk: b.p.image.RootDisk, StateDisk: b.p.state.File, Scratch: b.o.Task != nil, KernelArgs: arguments,
 		Shares: b.files.Device(), NineP: b.files.Port(), Console: b.p.console,
 	})
 	if err != nil {

@@ -225,6 +225,7 @@ func (j *job) run(ctx context.Context) error {
 		return j.unstarted(ctx, fullDisk(err, j.task.Dir))
 	}
 	defer share.Close()
+	j.lines.Own("starting the VM")
 	return j.vm(ctx, share)
 }
 

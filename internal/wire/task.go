@@ -27,6 +27,10 @@ const (
 	TaskBranch   = "aibox/task"
 )
 
+// ScratchArgument on the kernel's command line says that nobody reads the state
+// disk after this boot. Init formats it before it gets the boot message.
+const ScratchArgument = "aibox.scratch"
+
 // TaskCommand is the command of a task's session. Its stdout is the tar of
 // results, its stderr are lines for the user, and the end of its stdin asks the
 // VM to stop Claude Code and to send what there is.

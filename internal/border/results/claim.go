@@ -16,7 +16,9 @@ type Claim struct {
 	Reason      string  `json:"reason,omitempty"`
 	Turns       int     `json:"turns"`
 	CostUSD     float64 `json:"cost_usd"`
-	Seconds     float64 `json:"seconds"`
+	Seconds     float64 `json:"seconds"`                // of Claude Code
+	Before      float64 `json:"seconds_before"`         // until the project was there
+	After       float64 `json:"seconds_after"`          // until the bundle was there
 	LastMessage string  `json:"last_message,omitempty"` // lines, each printable
 	Tip         string  `json:"-"`
 	Leftover    bool    `json:"leftover"`
@@ -37,7 +39,7 @@ func parseClaim(text []byte) (Claim, error) {
 	return Claim{
 		Outcome: r.Outcome, Reason: plain.LineMax(r.Reason, maxReason),
 		Turns:   int(min(max(r.Turns, 0), maxNumber)),
-		CostUSD: bounded(r.CostUSD), Seconds: bounded(r.Seconds),
+		CostUSD: bounded(r.CostUSD), Seconds: bounded(r.Seconds), Before: bounded(r.Before), After: bounded(r.After),
 		LastMessage: message(r.LastMessage), Tip: plain.LineMax(r.Tip, 64),
 		Leftover: r.Leftover, Squashed: r.Squashed, Trouble: plain.LineMax(r.Trouble, maxReason),
 	}, nil

@@ -7,6 +7,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -144,10 +146,12 @@ func (m *machine) startDisk() error {
 	if err := makePrivate(names.State); err != nil {
 		return err
 	}
+	cmdline, _ := os.ReadFile("/proc/cmdline") // without it, the careful way
+	scratch := slices.Contains(strings.Fields(string(cmdline)), wire.ScratchArgument)
 	attached := make(chan error, 1)
 	go func() {
 		attached <- safely(func() error {
-			_, err := disk.Attach(names.StateDevice, names.State, m.reaper.Output, m.note)
+			_, err := disk.Attach(names.StateDevice, names.State, scratch, m.reaper.Output, m.note)
 			return err
 		})
 	}()

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -180,6 +181,15 @@ func TestOpen(t *testing.T) {
 				t.Errorf("marked = %v after %s", marked, name)
 			}
 		})
+	}
+}
+
+func TestScratchHasNoJournal(t *testing.T) {
+	for scratch, want := range map[bool]string{true: "^orphan_file,^has_journal", false: "^orphan_file"} {
+		args := formatArgs("/dev/vdb", 1<<30, scratch)
+		if i := slices.Index(args, "-O"); i < 0 || args[i+1] != want {
+			t.Errorf("scratch %v: %q, want -O %s", scratch, args, want)
+		}
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 type Run func(timeout time.Duration, argv ...string) (int, string, error)
 
 // Attach opens the block device at path, makes it usable as Open says, and
-// mounts it at dir, nosuid and nodev.
-func Attach(path, dir string, run Run, log func(string)) (fresh bool, err error) {
+// mounts it at dir, nosuid and nodev. scratch is Tools.Scratch.
+func Attach(path, dir string, scratch bool, run Run, log func(string)) (fresh bool, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return false, fmt.Errorf("open state disk: %w", err)
@@ -27,8 +27,7 @@ func Attach(path, dir string, run Run, log func(string)) (fresh bool, err error)
 		return false, fmt.Errorf("size of state disk: %w", err)
 	}
 	return Open(f, size, path, Tools{
-		Run:   run,
-		Log:   log,
+		Run: run, Log: log, Scratch: scratch,
 		Mount: func() error { return mount(path, dir) },
 	})
 }

@@ -36,6 +36,9 @@ type Tools struct {
 	Mount func() error
 	// Log takes one line about what was done to the disk.
 	Log func(line string)
+	// Scratch formats a disk that nobody reads after this boot: without a journal,
+	// whose commits hold up who writes on a busy host.
+	Scratch bool
 }
 
 // ErrForeign says that the disk has data but no ext4 file system.
@@ -79,7 +82,7 @@ func format(device Device, size int64, path string, tools Tools) error {
 	if err := writeSynced(device, []byte(mark), at); err != nil {
 		return fmt.Errorf("mark state disk: %w", err)
 	}
-	code, out, err := tools.Run(formatTimeout, formatArgs(path, size)...)
+	code, out, err := tools.Run(formatTimeout, formatArgs(path, size, tools.Scratch)...)
 	if err != nil {
 		return fmt.Errorf("format state disk: %w", err)
 	}
@@ -95,10 +98,14 @@ func format(device Device, size int64, path string, tools Tools) error {
 // formatArgs leaves tables and journal unwritten, so that the file on the host
 // stays sparse, and does without the orphan file, whose 512 blocks each mount
 // would read one by one.
-func formatArgs(path string, size int64) []string {
+func formatArgs(path string, size int64, scratch bool) []string {
+	features := "^orphan_file"
+	if scratch {
+		features += ",^has_journal"
+	}
 	blocks := strconv.FormatInt((size-markRoom)/1024, 10) + "k"
 	return []string{names.Mke2fs, "-q", "-F", "-t", "ext4", "-b", "4096", "-m", "0", "-L", "aibox-state",
-		"-O", "^orphan_file", "-E", "lazy_itable_init=1,lazy_journal_init=1,nodiscard", path, blocks}
+		"-O", features, "-E", "lazy_itable_init=1,lazy_journal_init=1,nodiscard", path, blocks}
 }
 
 // check repairs what it can: first what is safe, then, since what is on the

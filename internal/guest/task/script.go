@@ -36,13 +36,14 @@ func committer() []string {
 	}
 }
 
-// cloneScript makes the project from the share's repository: a clone that borrows
-// the objects, without a remote to drop again. To index a large history anew would
-// take longer than all the rest, and the host's git has just done it. What is in
-// the share cannot change, so to borrow is safe.
+// cloneScript makes the project from the share's repository: a clone without a
+// remote to drop again. To index a large history anew would take longer than all
+// the rest, and the host's git has just done it, so pack and index are copied. To
+// borrow them does not do: git wants to touch a pack that has what it is to write,
+// and writes it anew where it cannot.
 func cloneScript(s wire.TaskSettings) string {
 	return gitLine + fmt.Sprintf(`g init --quiet --initial-branch=%s --object-format=%s .
-echo %s/%s/objects > .git/objects/info/alternates
+cp %s/%s/objects/pack/pack-* .git/objects/pack/
 g reset --quiet --hard %s
 if [ -e .gitmodules ]; then echo 'the submodules of this commit are empty folders here' >&3; fi
 if grep -qs 'filter=lfs' .gitattributes; then echo 'files kept by git-lfs are only pointers here' >&3; fi

@@ -31,7 +31,7 @@ func newScene(t *testing.T, format string) *scene {
 	}
 	s.in(s.source, "git init -q -b main --object-format="+format+" . && echo 1 > a && git add a && git commit -qm one && echo 2 > a && git commit -qam two")
 	s.settings = wire.TaskSettings{ID: "x", Start: s.in(s.source, "git rev-parse HEAD"), Format: format, TimeoutSeconds: 60}
-	s.in(s.source, "git clone -q --bare . "+s.share+"/"+wire.TaskRepository)
+	s.in(s.source, "git clone -q --bare . "+s.share+"/"+wire.TaskRepository+" && git -C "+s.share+"/"+wire.TaskRepository+" repack -adq")
 	s.must(cloneScript(s.settings))
 	return s
 }

@@ -23,6 +23,16 @@ func TestArgs(t *testing.T) {
 	}
 }
 
+// A disk that goes with the machine is not flushed to the host's disk.
+func TestScratchDiskIsNotFlushed(t *testing.T) {
+	for scratch, want := range map[bool]int{true: 1, false: 0} {
+		args := strings.Join(Args(Line{StateDisk: 5, Shares: -1, Scratch: scratch}), " ")
+		if got := strings.Count(args, "node-name=state-file,filename=/dev/fdset/2,discard=unmap,cache.no-flush=on "); got != want {
+			t.Errorf("scratch %v: QEMU gets %s", scratch, args)
+		}
+	}
+}
+
 // TestRootDiskIsReadOnlyInTheSandbox wants QEMU to get the root disk by a
 // read-only mount and not as an open file of the user's.
 func TestRootDiskIsReadOnlyInTheSandbox(t *testing.T) {
