@@ -45,7 +45,7 @@ func carryMount(port, socket int) {
 func carry(to, from int) {
 	b := make([]byte, 64<<10)
 	for {
-		n, err := unix.Read(from, b)
+		n, err := readMore(from, b)
 		if err == unix.EINTR {
 			continue
 		}
@@ -56,6 +56,29 @@ func carry(to, from int) {
 	// Of the two, the port is no socket and refuses.
 	_ = unix.Shutdown(to, unix.SHUT_RDWR)
 	_ = unix.Shutdown(from, unix.SHUT_RDWR)
+}
+
+// readMore reads what there is. A port gives a page at a time, and each write
+// wakes the kernel's 9p, so the pages of a long answer are put together.
+func readMore(from int, b []byte) (int, error) {
+	const page = 4096
+	total := 0
+	for {
+		n, err := unix.Read(from, b[total:])
+		if err != nil && total == 0 {
+			return 0, err
+		}
+		total += max(n, 0)
+		if n != page || total+page > len(b) || !readable(from) {
+			return total, nil
+		}
+	}
+}
+
+func readable(fd int) bool {
+	poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	n, err := unix.Poll(poll, 0)
+	return err == nil && n == 1 && poll[0].Revents&unix.POLLIN != 0
 }
 
 func writeAll(to int, b []byte) error {
