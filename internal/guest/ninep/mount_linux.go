@@ -20,18 +20,25 @@ func Mount(path, target string, flags uintptr) error {
 	if err != nil {
 		return err
 	}
+	for _, end := range ends {
+		// Else a long request takes several turns; without it they are slower, no more.
+		_ = unix.SetsockoptInt(end, unix.SOL_SOCKET, unix.SO_SNDBUFFORCE, 4*wire.ShareMessage)
+	}
 	go carryMount(port, ends[1])
 	err = unix.Mount("aibox", target, "9p", flags, options(ends[0]))
 	unix.Close(ends[0]) // the mount has its own
 	return err
 }
 
+// buffer is a direction's buffer in bytes: the longest message, in whole pages.
+const buffer = (wire.ShareMessage + 4095) &^ 4095
+
 // carryMount carries bytes between a port and a mount's socket. The calls block,
 // each in a thread of its own: Go's poller would cost every request two more
 // turns of the scheduler. A port that is read before the host has opened it
 // reports its end, so reading begins when the first request was written.
 func carryMount(port, socket int) {
-	b := make([]byte, 64<<10)
+	b := make([]byte, buffer)
 	n, err := unix.Read(socket, b)
 	if err != nil || n == 0 || writeAll(port, b[:n]) != nil {
 		_ = unix.Shutdown(socket, unix.SHUT_RDWR)
@@ -43,7 +50,7 @@ func carryMount(port, socket int) {
 
 // carry ends both directions of the socket that is one of its ends.
 func carry(to, from int) {
-	b := make([]byte, 64<<10)
+	b := make([]byte, buffer)
 	for {
 		n, err := readMore(from, b)
 		if err == unix.EINTR {
