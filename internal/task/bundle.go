@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"aibox/internal/fault"
@@ -70,6 +71,12 @@ func (r *repository) pack(ctx context.Context, t project.Task, start string) err
 		Empty: empty, Objects: r.objects, Write: true,
 	})
 	if err != nil {
+		_ = os.RemoveAll(empty.Name()) // gives its room back
+	}
+	switch {
+	case gitFull(err):
+		return fmt.Errorf("cannot pack the start commit: %w", syscall.ENOSPC)
+	case err != nil:
 		return fault.New(fault.Failed, "git fsck shows whether the repository is whole; partial clones and clones that borrow objects of others cannot be used",
 			"cannot pack the start commit: %w", gitError(err))
 	}

@@ -3,6 +3,7 @@
 package vm
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -103,7 +104,7 @@ func (b *box) taskOnSmallDisk(size, before string, api *scriptedAPI) *startedTas
 	b.t.Helper()
 	script := `config=$("$0" config path); mkdir -p "$(dirname "$config")"; echo 'env: [ANTHROPIC_API_KEY]' > "$config"; ` + before + `
 "$0" ` + cli.UpstreamCommand + ` task --image "$1" "fill the disk"; code=$?
-cp ~/.aibox/projects/*/tasks/*/transcript.jsonl ~/.aibox/projects/*/tasks/*/result.json ~
+cp ~/.aibox/projects/*/tasks/*/transcript.jsonl ~/.aibox/projects/*/tasks/*/result.json ~ 2>/dev/null
 exit $code`
 	if err := os.RemoveAll(filepath.Join(b.home, ".aibox")); err != nil {
 		b.t.Fatal(err)
@@ -121,7 +122,7 @@ func TestTaskOnAHostDiskThatGetsFull(t *testing.T) {
 			"echo so''far; echo more >> a.txt; git commit -qam 'change a'", "head -c 60M /dev/urandom > big; sync; git add big; git commit -m big; cat big | head -c 100000 | base64",
 		}, false},
 		"by another program": {"64M", `mkfifo ~/go; { read x < ~/go; cat /dev/zero > ~/.aibox/fill; } 2>/dev/null & `, []string{
-			"echo so''far; sleep 10", "echo more >> a.txt; git commit -qam 'change a'; head -c 50000 /dev/urandom | base64 -w0 | head -c 20000", "head -c 3M /dev/urandom > big; sync; git add big; git commit -m big",
+			"echo so''far", "sleep 5; echo more >> a.txt; git commit -qam 'change a'; head -c 50000 /dev/urandom | base64 -w0 | head -c 20000", "head -c 3M /dev/urandom > big; sync; git add big; git commit -m big",
 		}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -129,7 +130,7 @@ func TestTaskOnAHostDiskThatGetsFull(t *testing.T) {
 			before := digest(t, b.project)
 			s := b.taskOnSmallDisk(c.size, c.before, &scriptedAPI{commands: c.commands, last: "full"})
 			if c.outside {
-				s.until("turn 1, ")
+				s.until("turn 2, ")
 				if err := exec.Command("sh", "-c", `echo > "$0"/go`, b.home).Run(); err != nil {
 					t.Fatal(err)
 				}
@@ -148,6 +149,33 @@ func TestTaskOnAHostDiskThatGetsFull(t *testing.T) {
 			var r task.Record
 			if text, err := os.ReadFile(filepath.Join(b.home, "result.json")); err != nil || json.Unmarshal(text, &r) != nil || r.Finished || r.Problem == "" || r.VM == nil {
 				t.Errorf("result.json: %v\n%s", err, text)
+			}
+			if after := digest(t, b.project); after != before {
+				t.Error("the project changed")
+			}
+			noneWithin(t, time.Second)
+		})
+	}
+}
+
+// A disk that is full before the VM starts: one line, one hint, exit code 1.
+func TestTaskOnAHostDiskThatIsFull(t *testing.T) {
+	for leave, what := range map[int]string{0: "its folder", 128: "the pack", 900: "the VM's disk"} {
+		t.Run(what, func(t *testing.T) {
+			b := newTaskBox(t)
+			big := make([]byte, 400<<10)
+			_, _ = rand.Read(big) // never fails
+			b.file("big", string(big))
+			b.git("add", ".")
+			b.git("commit", "--quiet", "-m", "big")
+			before := digest(t, b.project)
+			s := b.taskOnSmallDisk("4M", fill(leave), &scriptedAPI{})
+			if code := s.wait(); code != 1 {
+				t.Errorf("exit code %d, want 1", code)
+			}
+			stderr := strings.ToLower(s.stderr.String())
+			if strings.Count(stderr, "no space left on device") != 1 || strings.Count(stderr, "hint: free some space: df -h ") != 1 {
+				t.Error("the user does not read one line and one hint")
 			}
 			if after := digest(t, b.project); after != before {
 				t.Error("the project changed")

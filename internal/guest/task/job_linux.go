@@ -149,6 +149,16 @@ func (j *job) take(p *progress) {
 	}
 }
 
+// live opens the stream of a file, of which limit bytes are sent. That it cannot
+// be opened is told at its close: the task goes on without.
+func (j *job) live(service string, limit int64) *live {
+	stream, err := j.Open(service)
+	if err != nil {
+		return &live{capped: capped{err: err}}
+	}
+	return &live{capped{w: stream, left: limit}, stream}
+}
+
 func (j *job) create(name string, limit int64) (*capped, error) {
 	f, err := os.OpenFile(filepath.Join(j.Work, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -21,16 +21,6 @@ type live struct {
 	stream Stream // nil if it could not be opened
 }
 
-// live opens the stream of a file, of which limit bytes are sent. That it cannot
-// be opened is told at its close: the task goes on without.
-func (j *job) live(service string, limit int64) *live {
-	stream, err := j.Open(service)
-	if err != nil {
-		return &live{capped: capped{err: err}}
-	}
-	return &live{capped{w: stream, left: limit}, stream}
-}
-
 // close waits until the host has stored the file.
 func (l *live) close() error {
 	if l.stream == nil {
