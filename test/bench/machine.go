@@ -84,7 +84,7 @@ type session struct {
 
 // start starts a session with a command. wait must follow.
 func (p place) start(command string) (*session, error) {
-	request, err := json.Marshal(run.Request{Dir: p.project, Home: p.home, Image: p.Image, Command: command})
+	request, err := json.Marshal(run.Request{Dir: p.project, Home: p.home, Image: p.Image, Command: command, Timings: true})
 	if err != nil {
 		return nil, err
 	}

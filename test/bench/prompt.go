@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -59,18 +60,38 @@ func (m machine) prompt() ([]report.Row, error) {
 		floor.Values, ours = append(floor.Values, f.Seconds()), append(ours, a.Seconds())
 		if round%peersEvery == 0 {
 			m.addPeer(&debian, "login: ", m.Debian)
-			m.addPeer(&virtme, virtmeWord, func() (*exec.Cmd, error) { return m.Virtme(p.project, "echo "+virtmeWord) })
+			m.addPeer(&virtme, "$ ", func() (*exec.Cmd, error) { return m.Virtme(p.project) })
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
+	phases, err := p.startPhases()
+	if err != nil {
+		return nil, err
+	}
 	return []report.Row{{Name: "start to a shell's prompt", Unit: "s", Ours: ours, Peers: []report.Peer{floor, debian, virtme},
-		Note: "QEMU starts the peers' kernels itself, so their time is without firmware and boot loader."}}, nil
+		Note: "QEMU starts the peers' kernels itself, so their time is without firmware and boot loader. Phases of one start of aibox: " + phases}}, nil
 }
 
-const virtmeWord = "BENCH-VIRTME"
+// startPhases is where the time of one start goes, in the words of --timings.
+func (p place) startPhases() (string, error) {
+	s, err := p.start("echo")
+	if err != nil {
+		return "", err
+	}
+	if _, err := s.wait(); err != nil {
+		return "", err
+	}
+	var phases []string
+	for line := range strings.Lines(s.said.String()) {
+		if took, name, ok := strings.Cut(line, " ms "); ok {
+			phases = append(phases, strings.TrimSpace(name)+" "+strings.TrimSpace(took)+" ms")
+		}
+	}
+	return strings.Join(phases, ", ") + ".", nil
+}
 
 // addPeer measures a peer that this machine may not have.
 func (m machine) addPeer(p *report.Peer, word string, command func() (*exec.Cmd, error)) {

@@ -108,11 +108,11 @@ func shareRows(s sides) (rows []report.Row) {
 		}
 		rows = append(rows,
 			report.Row{Name: "virtiofs: " + w.name, Unit: w.unit, Ours: s.values[ourVirtiofs+"/"+w.what], Peers: []report.Peer{
-				s.peer("bare virtiofsd, same cache", bareVirtiofs, w.what, goal(1.1), ""),
+				s.peer("bare virtiofsd, same cache", bareVirtiofs, w.what, goal(1.1), restVirtiofs),
 				s.peer("bare virtiofsd, cache=auto", autoVirtiofs, w.what, report.Goal{}, ""),
 			}},
 			report.Row{Name: "9p: " + w.name, Unit: w.unit, Ours: s.values[ourNine+"/"+w.what], Peers: []report.Peer{
-				s.peer("diod over the same link", diod, w.what, goal(1.2), restNine),
+				s.peer("diod over the same link", diod, w.what, goal(1.2), ""),
 				s.peer("virtiofs of aibox", ourVirtiofs, w.what, goal(2), restStream),
 				s.peer("virtio-9p of QEMU, Debian's kernel", qemuNine, w.what, report.Goal{}, ""),
 			}},

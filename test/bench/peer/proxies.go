@@ -15,13 +15,22 @@ import (
 // Squid starts squid without a cache and logs, in dir.
 func (p Paths) Squid(dir string) (addr string, stop func(), err error) {
 	share := filepath.Join(p.Bench, "tools/usr/share/squid")
-	return p.proxy(dir, "squid", func(port int) string {
+	// Its shared memory has the name and would stay.
+	service := fmt.Sprint("bench", os.Getpid())
+	addr, end, err := p.proxy(dir, "squid", func(port int) string {
 		return fmt.Sprintf("http_port 127.0.0.1:%d\nhttp_access allow localhost\nhttp_access deny all\ncache deny all\ncache_mem 8 MB\n"+
 			"access_log none\ncache_log %s/cache.log\ncache_store_log none\npid_filename none\ncoredump_dir %s\npinger_enable off\nnetdb_filename none\n"+
 			"shutdown_lifetime 0 seconds\nmime_table %s\nicon_directory %s/icons\nerror_directory %s\nerr_page_stylesheet /dev/null\nunlinkd_program %s\n",
 			port, dir, dir, filepath.Join(share, "mime.conf"), share, filepath.Join(share, "errors/templates"),
 			filepath.Join(p.Bench, "tools/usr/lib/squid/unlinkd"))
-	}, func(config string) []string { return []string{"-N", "-f", config} })
+	}, func(config string) []string { return []string{"-N", "-n", service, "-f", config} })
+	return addr, func() {
+		end()
+		left, _ := filepath.Glob("/dev/shm/" + service + "-*")
+		for _, name := range left {
+			_ = os.Remove(name)
+		}
+	}, err
 }
 
 // Tinyproxy starts tinyproxy without a log.

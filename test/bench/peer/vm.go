@@ -71,13 +71,13 @@ func (vm VM) arguments(stock bool, p Paths) []string {
 // accelerator as aibox's by default.
 func (p Paths) Machine(stock bool, words string) []string {
 	a := []string{"-m", "2048M", "-smp", "2", "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-serial", "stdio"}
-	line := "console=ttyS0 quiet rootfstype=ext4 panic=-1 " + words
+	line := "console=ttyS0 quiet no_timer_check rootfstype=ext4 panic=-1 " + words
 	if stock {
 		a = append(a, "-M", "q35", "-kernel", filepath.Join(p.Bench, "debian/stock/boot/vmlinuz"), "-initrd", p.Kit.Initrd, "-append", "ro "+line)
 	} else {
 		a = append(a, "-M", "microvm,acpi=off,x-option-roms=off,pit=on,pic=on,rtc=on,isa-serial=on,auto-kernel-cmdline=on,memory-backend=memory",
 			"-object", "memory-backend-memfd,id=memory,size=2048M,share=on",
-			"-kernel", filepath.Join(p.Image, "vmlinuz"), "-append", "ro reboot=t no_timer_check "+line)
+			"-kernel", filepath.Join(p.Image, "vmlinuz"), "-append", "ro reboot=t "+line)
 	}
 	return append(a, p.Accelerator()...)
 }
