@@ -43,7 +43,7 @@ func (l Limits) Check() error {
 	case l.MaxTurns < 0 || l.MaxTurns > maxTurns:
 		return fault.New(fault.Usage, "such as --max-turns 50", "--max-turns is %d, but must be 1 to %d", l.MaxTurns, maxTurns)
 	case math.IsNaN(l.MaxBudgetUSD) || l.MaxBudgetUSD < 0 || l.MaxBudgetUSD > maxBudget:
-		return fault.New(fault.Usage, "such as --max-budget-usd 5", "--max-budget-usd is %v, but must be above 0 and at most %v", l.MaxBudgetUSD, maxBudget)
+		return fault.New(fault.Usage, "such as --max-budget-usd 5", "--max-budget-usd is %v, but must be above 0 and at most %.0f", l.MaxBudgetUSD, float64(maxBudget))
 	case !validModel(l.Model):
 		return fault.New(fault.Usage, "such as --model sonnet", "--model %q is no name of a model", l.Model)
 	}

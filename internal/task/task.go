@@ -135,6 +135,9 @@ func prepare(ctx context.Context, o Options) (_ *job, err error) {
 	if j.start, err = j.repo.resolve(ctx, o.From); err != nil {
 		return nil, err
 	}
+	if err = j.checkLogin(); err != nil {
+		return nil, err
+	}
 	return j, j.create()
 }
 
@@ -148,9 +151,12 @@ func (j *job) readConfig() error {
 	if err != nil {
 		return err
 	}
-	if j.resolved, err = j.settings.Resolve(config.Host{Home: j.Home, Lookup: j.Lookup}); err != nil {
-		return err
-	}
+	j.resolved, err = j.settings.Resolve(config.Host{Home: j.Home, Lookup: j.Lookup})
+	return err
+}
+
+// checkLogin wants what Claude Code logs in with.
+func (j *job) checkLogin() error {
 	if hasLogin(j.resolved) {
 		return nil
 	}
