@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"aibox/internal/border/egress"
+	"aibox/internal/border/egress/record"
 	"aibox/internal/fault"
 	"aibox/internal/hosts"
 )
@@ -62,7 +63,7 @@ func (h *host) run(ctx context.Context, r RunRequest) (RunResult, error) {
 		return RunResult{}, err
 	}
 	defer gate.close()
-	recorder := egress.NewRecorder(io.Discard, time.Now)
+	recorder := record.New(io.Discard, time.Now)
 	proxy, closeProxy := h.proxy(r, recorder)
 	defer closeProxy()
 	cmd := exec.CommandContext(ctx, h.claude, r.Command[1:]...)
@@ -128,7 +129,7 @@ func (h *host) forwarder(r RunRequest) http.Handler {
 }
 
 // proxy serves aibox's proxy for one listed port of the loopback.
-func (h *host) proxy(r RunRequest, recorder *egress.Recorder) (addr string, stop func()) {
+func (h *host) proxy(r RunRequest, recorder *record.Recorder) (addr string, stop func()) {
 	entry, err := hosts.Parse(fmt.Sprintf("127.0.0.1:%d", r.AllowPort))
 	if err != nil {
 		h.t.Fatal(err)

@@ -44,7 +44,7 @@ func rules() []rule {
 		{"internal/doctor", lifecycle, []string{xsys}},
 		{"internal/vm", []string{"internal/vm", "internal/proc", "internal/jail/...", "internal/wire", "internal/fault", "internal/plain"},
 			[]string{xsys, "github.com/mdlayher/vsock", "github.com/ebitengine/purego", "github.com/Microsoft/go-winio"}},
-		{"internal/share", []string{"internal/share/...", "internal/proc", "internal/jail/...", "internal/fault"}, []string{xsys}},
+		{"internal/share", []string{"internal/share/...", "internal/plain", "internal/proc", "internal/jail/...", "internal/fault"}, []string{xsys}},
 		{"internal/jail", []string{"internal/jail/...", "internal/proc", "internal/plain", "internal/fault"},
 			[]string{xsys, "golang.org/x/net", "github.com/landlock-lsm/go-landlock", "github.com/elastic/go-seccomp-bpf"}},
 		{"internal/proc", []string{"internal/plain", "internal/fault"}, []string{xsys}},
@@ -60,6 +60,7 @@ func rules() []rule {
 		{"internal/border/link", border, []string{yamux}},
 		{"internal/border/terminal", append([]string{"internal/border/terminal/tty"}, border...), []string{ssh}},
 		{"internal/border/terminal/tty", border, []string{xsys, xterm}},
+		{"internal/border/egress", append([]string{"internal/border/egress/..."}, border...), nil},
 		{"internal/border/gitgate", append([]string{"internal/border/gitgate/..."}, border...), []string{ssh}},
 		{"internal/border/idebridge", append([]string{"internal/border/idebridge/..."}, border...), []string{"github.com/coder/websocket"}},
 

@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"aibox/internal/border/egress"
+	"aibox/internal/border/egress/record"
 )
 
 func (x *scene) network(t *testing.T) {
@@ -212,7 +213,7 @@ func TestProxyLog(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer log.Close()
-		recorder := egress.NewRecorder(log, time.Now)
+		recorder := record.New(log, time.Now)
 		proxy := egress.New(egress.Config{Recorder: recorder})
 		for i := range 5000 {
 			host, guest := sockets(t)

@@ -11,5 +11,5 @@
 // What an attacker gains: what package route lets through, connections to
 // allowed hosts and ports.
 //
-// What is logged: each host and port connected or refused, by Recorder.
+// What is logged: each host and port connected or refused, by record.Recorder.
 package egress

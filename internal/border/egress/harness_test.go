@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"aibox/internal/border/egress/record"
 	"aibox/internal/hosts"
 )
 
@@ -90,9 +91,9 @@ func newWorld(listener string) *world {
 	}
 }
 
-func (w *world) proxy(t testing.TB, lines ...string) (*Proxy, *Recorder) {
+func (w *world) proxy(t testing.TB, lines ...string) (*Proxy, *record.Recorder) {
 	t.Helper()
-	rec := NewRecorder(io.Discard, time.Now)
+	rec := record.New(io.Discard, time.Now)
 	return New(Config{Allow: allow(t, lines...), Recorder: rec, Resolver: w, Dial: w.Dial}), rec
 }
 

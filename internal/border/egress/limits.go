@@ -16,10 +16,7 @@ const (
 
 // Other limits.
 const (
-	maxResponse   = 256 << 10 // a response's head
-	maxLinger     = 256 << 10
-	bufferSize    = 32 << 10
-	maxLogged     = 1000 // hosts of each kind in the log of a run
-	maxLoggedText = 300  // bytes of a host or reason in the log
-	maxRefusals   = 20   // refusals shown to the user
+	maxResponse = 256 << 10 // a response's head
+	maxLinger   = 256 << 10
+	bufferSize  = 32 << 10
 )

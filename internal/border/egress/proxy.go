@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"aibox/internal/border/egress/httphead"
+	"aibox/internal/border/egress/record"
 	"aibox/internal/border/egress/route"
 	"aibox/internal/hosts"
 )
@@ -26,7 +27,7 @@ type Resolver = route.Resolver
 type Config struct {
 	Allow    hosts.List
 	OwnAddrs []netip.Addr // the host's own addresses, refused like its networks; may be nil
-	Recorder *Recorder
+	Recorder *record.Recorder
 	Resolver Resolver       // nil means route.SystemResolver
 	Dial     route.DialFunc // nil means route.SystemDial
 	Logger   *slog.Logger   // nil means none
@@ -42,7 +43,7 @@ type Proxy struct {
 // New returns a proxy.
 func New(c Config) *Proxy {
 	if c.Recorder == nil {
-		c.Recorder = NewRecorder(io.Discard, time.Now)
+		c.Recorder = record.New(io.Discard, time.Now)
 	}
 	if c.Resolver == nil {
 		c.Resolver = route.SystemResolver()

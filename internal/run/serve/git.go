@@ -1,7 +1,7 @@
 package serve
 
 import (
-	"aibox/internal/border/egress"
+	"aibox/internal/border/egress/record"
 	"aibox/internal/border/egress/route"
 	"aibox/internal/border/gitgate"
 	"aibox/internal/hosts"
@@ -9,7 +9,7 @@ import (
 
 // newGitGate makes the git broker. Of a repository that is not listed but whose
 // host is allowed, it sends git to the host itself.
-func newGitGate(c Config, r *egress.Recorder) *gitgate.Gate {
+func newGitGate(c Config, r *record.Recorder) *gitgate.Gate {
 	return gitgate.New(gitgate.Config{
 		Repos: c.Git.Repos, Recorder: gitRecord{r}, Logger: c.Logger,
 		Allowed: func(host string) bool {
@@ -20,7 +20,7 @@ func newGitGate(c Config, r *egress.Recorder) *gitgate.Gate {
 }
 
 // gitRecord writes the broker's events into the log of hosts.
-type gitRecord struct{ r *egress.Recorder }
+type gitRecord struct{ r *record.Recorder }
 
 func (g gitRecord) Passed(what string) { g.r.Connect(what) }
 

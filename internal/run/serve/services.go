@@ -17,6 +17,7 @@ import (
 
 	"aibox/internal/border/clipboard"
 	"aibox/internal/border/egress"
+	"aibox/internal/border/egress/record"
 	"aibox/internal/border/gitgate"
 	"aibox/internal/border/idebridge"
 	"aibox/internal/border/keygate"
@@ -50,7 +51,7 @@ type Config struct {
 // Services are the VM's services of one run.
 type Services struct {
 	// Recorder knows which hosts were reached and refused.
-	Recorder *egress.Recorder
+	Recorder *record.Recorder
 	// Control gets the one control stream of a boot.
 	Control chan net.Conn
 
@@ -65,7 +66,7 @@ type Services struct {
 
 // New makes the services. Close ends them.
 func New(c Config) (*Services, error) {
-	s := &Services{Recorder: egress.NewRecorder(c.Log, time.Now), Control: make(chan net.Conn, 1)}
+	s := &Services{Recorder: record.New(c.Log, time.Now), Control: make(chan net.Conn, 1)}
 	s.proxy = egress.New(egress.Config{
 		Allow: c.Allow, OwnAddrs: ownAddrs(), Recorder: s.Recorder, Resolver: c.Resolver, Logger: c.Logger,
 	})

@@ -8,13 +8,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"aibox/internal/border/egress"
+	"aibox/internal/border/egress/record"
 	"aibox/internal/border/egress/route"
 )
 
 func TestRefusedReadsWhatARecorderWrites(t *testing.T) {
 	var log strings.Builder
-	r := egress.NewRecorder(&log, func() time.Time { return time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC) })
+	r := record.New(&log, func() time.Time { return time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC) })
 	r.Connect("a.example:443")
 	r.Refuse(route.Refusal{Target: "b.example:443", Text: "b.example:443 is not in the allow list: refused"})
 	r.Refuse(route.Refusal{Target: "[fd00::1]:80", Text: "no"})

@@ -1,4 +1,4 @@
-package egress
+package record
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 func TestRecorderWritesEachHostOnceAndASummary(t *testing.T) {
 	var log strings.Builder
 	clock := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
-	r := NewRecorder(&log, func() time.Time { clock = clock.Add(time.Second); return clock })
+	r := New(&log, func() time.Time { clock = clock.Add(time.Second); return clock })
 	r.Connect("a.example:443")
 	r.Refuse(route.Refusal{Target: "b.example:443", Text: "aibox: no\x1b[31m"})
 	r.Connect("a.example:443")
@@ -39,7 +39,7 @@ func TestRecorderWritesEachHostOnceAndASummary(t *testing.T) {
 
 func TestRecorderCannotBeFilled(t *testing.T) {
 	var log strings.Builder
-	r := NewRecorder(&log, time.Now)
+	r := New(&log, time.Now)
 	for i := range 3 * maxLogged {
 		long := strings.Repeat("a", 5000)
 		r.Refuse(route.Refusal{Target: fmt.Sprint("host", i, "\nforged ", long), Text: long})

@@ -1,4 +1,6 @@
-package egress
+// Package record keeps what the proxy and its neighbours tell of hosts: the lines
+// of proxy.log, and what the user is told at the end.
+package record
 
 import (
 	"fmt"
@@ -8,6 +10,12 @@ import (
 
 	"aibox/internal/border/egress/route"
 	"aibox/internal/plain"
+)
+
+const (
+	maxLogged     = 1000 // hosts of each kind in the log of a run
+	maxLoggedText = 300  // bytes of a host or reason in the log
+	maxRefusals   = 20   // refusals shown to the user
 )
 
 // Recorder writes proxy.log and remembers what the user is told at the end. It
@@ -49,9 +57,9 @@ type tally struct {
 	more  int // events of hosts past maxLogged
 }
 
-// NewRecorder returns a Recorder that writes to w, whose errors it ignores:
+// New returns a Recorder that writes to w, whose errors it ignores:
 // a full disk must not stop the VM's connections.
-func NewRecorder(w io.Writer, now func() time.Time) *Recorder {
+func New(w io.Writer, now func() time.Time) *Recorder {
 	return &Recorder{w: w, now: now}
 }
 
