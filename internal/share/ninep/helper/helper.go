@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"runtime"
 	"strconv"
 	"strings"
 
@@ -49,8 +48,6 @@ func Start(folders []share.Folder, o Options) (*Server, error) {
 	}
 	return s, nil
 }
-
-func errNotYet() error { return fmt.Errorf("not yet on %s", runtime.GOOS) }
 
 // Socket is the connected end on which the server speaks 9p. Close it once the
 // machine was started: the server ends when nobody holds this end any more.

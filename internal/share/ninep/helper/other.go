@@ -5,9 +5,12 @@ package helper
 import (
 	"fmt"
 	"os"
+	"runtime"
 
 	"aibox/internal/share"
 )
+
+func errNotYet() error { return fmt.Errorf("not yet on %s", runtime.GOOS) }
 
 func start([]share.Folder, Options) (*Server, error) { return nil, errNotYet() }
 
