@@ -11,6 +11,9 @@ say "gofmt"
 unformatted=$(gofmt -l $(git ls-files '*.go'))
 [ -z "$unformatted" ] || { echo "not formatted: $unformatted"; exit 1; }
 
+say "go.mod"
+go mod tidy -diff
+
 for os in linux darwin windows; do
   say "vet for $os"
   GOOS=$os CGO_ENABLED=0 go vet ./...
