@@ -44,7 +44,7 @@ func TestPagesAreFollowed(t *testing.T) {
 				dir = checkout(t)
 			}
 			pages.Follow(t, commands, pages.Reader{
-				Place: pages.Machine, Home: home, Dir: dir, Limit: 2 * time.Minute,
+				Place: pages.Machine, Home: home, Dir: dir, Limit: 5 * time.Minute,
 				Env: []string{
 					"PATH=" + os.Getenv("PATH") + ":" + filepath.Join(home, ".local", "bin"), "TERM=xterm", "GORACE=atexit_sleep_ms=0",
 					"GOMODCACHE=" + caches[0], "GOCACHE=" + caches[1], "ANTHROPIC_API_KEY=sk-ant-of-the-reader",
