@@ -27,5 +27,5 @@ cd "$STAGED"
 as_user env \
   AIBOX_BIN="$STAGED/aibox" AIBOX_IMAGE="$STAGED/$(basename "$AIBOX_IMAGE")" AIBOX_TEST_IMAGE="$STAGED/test-image" \
   AIBOX_VIRTIOFSD="$STAGED/virtiofsd" AIBOX_SSHD="$STAGED/sshd" AIBOX_FSCASE="$STAGED/fscase" \
-  "$STAGED/vm.test" -test.v=test2json -test.timeout 40m -test.run "$run" 2>&1 |
+  "$STAGED/vm.test" -test.v=test2json -test.timeout 60m -test.run "$run" 2>&1 |
   go tool test2json -t -p test/vm | "$repository/bin/tally" ${TALLY:+--sum "$TALLY"}
