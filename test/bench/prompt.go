@@ -25,7 +25,7 @@ import (
 const (
 	promptRounds = 9
 	peersEvery   = 3
-	promptBudget = 3 * time.Minute
+	promptBudget = 150 * time.Second
 )
 
 // limit bounds one measurement.

@@ -19,7 +19,7 @@ import (
 // VM that was just started.
 const (
 	shareRounds = 3
-	shareBudget = 6 * time.Minute
+	shareBudget = 4 * time.Minute
 )
 
 // The file systems that do the same work, by the name of their job.
