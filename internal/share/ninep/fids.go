@@ -14,6 +14,8 @@ type fid struct {
 	refs int   // guarded by fids.mu, as file and open are
 	file tree.File
 	open bool // for the root, which has no file
+
+	empty emptyReads
 }
 
 // fids are a session's fids.

@@ -1,6 +1,8 @@
 package ninep
 
 import (
+	"time"
+
 	"aibox/internal/share/ninep/proto"
 )
 
@@ -85,6 +87,9 @@ func (w *worker) useFile(x *fid, answer *proto.Response) error {
 	case proto.Tread:
 		return w.fill(func(b []byte, max int) ([]byte, error) {
 			n, err := file.ReadAt(b[len(b):len(b)+max], offset)
+			if err == nil && x.empty.endless(r.Offset, n, time.Now()) {
+				err = proto.EIO
+			}
 			return b[:len(b)+n], err
 		})
 	case proto.Treaddir:
