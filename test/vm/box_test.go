@@ -250,8 +250,8 @@ func (s *shell) doWithin(limit time.Duration, command string) (string, int) {
 		err  error
 	}
 	got := make(chan result, 1)
+	var out lockedBuffer
 	go func() {
-		var out strings.Builder
 		for {
 			line, err := s.stdout.ReadString('\n')
 			if rest, found := strings.CutPrefix(line, mark); found {
@@ -260,7 +260,7 @@ func (s *shell) doWithin(limit time.Duration, command string) (string, int) {
 				got <- result{strings.TrimSuffix(out.String(), "\n"), code, err}
 				return
 			}
-			out.WriteString(line)
+			_, _ = out.Write([]byte(line)) // never fails
 			if err != nil {
 				got <- result{out.String(), -1, err}
 				return
@@ -274,7 +274,7 @@ func (s *shell) doWithin(limit time.Duration, command string) (string, int) {
 		}
 		return r.out, r.code
 	case <-time.After(limit):
-		s.t.Fatalf("%s: no answer within %v", command, limit)
+		s.t.Fatalf("%s: no answer within %v but %q", command, limit, tail(out.String(), 500))
 		return "", -1
 	}
 }

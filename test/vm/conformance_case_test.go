@@ -41,7 +41,7 @@ func (c conformance) compare(name, disk, share string) {
 		if expected := d.of(c.kind); listed && expected != "" {
 			want = expected
 		}
-		if got.Got != want {
+		if got.Got != want && want != anything {
 			c.Errorf("%s: %s: %s, want %s", c.kind, r.Name, got.Got, want)
 		}
 		if got.Took > 5*time.Second {
@@ -52,7 +52,7 @@ func (c conformance) compare(name, disk, share string) {
 
 func (c conformance) results(command string) (list []result) {
 	c.Helper()
-	out, code := c.vm.doWithin(2*time.Minute, command)
+	out, code := c.vm.doWithin(slowDeadline, command)
 	lines := bufio.NewScanner(strings.NewReader(out))
 	for lines.Scan() {
 		var r result

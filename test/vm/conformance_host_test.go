@@ -139,6 +139,12 @@ func (c conformance) openFiles() {
 	if err := os.WriteFile(path, []byte("1"), 0o644); err != nil {
 		c.Fatal(err)
 	}
+	if c.kind == "9p" { // the kernel believes in the old size until something asks for the new one
+		if out, code := c.vm.do(fscase + " pread 3"); code == 0 || !strings.Contains(out, "input/output error") {
+			c.Errorf("cut off by the host: the VM's open file reads %q, %d, want an I/O error", out, code)
+		}
+		c.vm.must("test $(stat -c %s /project/held) = 1")
+	}
 	see("cut off by the host", "1")
 	if err := errors.Join(os.WriteFile(path+".new", []byte("new"), 0o644), os.Rename(path+".new", path)); err != nil {
 		c.Fatal(err)

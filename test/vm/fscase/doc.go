@@ -2,7 +2,7 @@
 // does. It is built statically for test/vm, which runs it in the VM: on the
 // state disk, whose answers are the reference, and on a share.
 //
-//	fscase cases DIR READONLY OTHER   short cases: cases.txt, one system call or a few each
+//	fscase cases DIR READONLY OTHER   short cases: script/cases.txt
 //	fscase probes DIR                 long cases: locks, mappings, races, sparse files, ...
 //	fscase verify DIR                 written blocks are read back, as fio's verification does
 //	fscase tree DIR FILES             an npm-like tree is made, listed, read and removed

@@ -9,6 +9,8 @@ import (
 	"os/exec"
 
 	"golang.org/x/sys/unix"
+
+	"aibox/test/vm/fscase/script"
 )
 
 // holder is another process of this program that has a lock.
@@ -132,4 +134,4 @@ func waitForLock() (string, error) {
 	return "ok", errors.Join(h.end(), <-got)
 }
 
-func errorName(err error) string { return outcome("ok", err) }
+func errorName(err error) string { return script.Outcome("ok", err) }

@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"aibox/test/vm/fscase/script"
 )
 
 // Result is the outcome of one case.
@@ -34,7 +35,7 @@ func run(args []string) error {
 	}
 	switch {
 	case command == "cases" && len(args) == 3:
-		return runCases(args[0], args[1], args[2])
+		return script.Run(args[0], args[1], args[2], report)
 	case command == "probes" && len(args) == 1:
 		return runProbes(args[0])
 	case command == "verify" && len(args) == 1:
@@ -65,7 +66,7 @@ func run(args []string) error {
 // report prints a result and measures the case.
 func report(name, want string, do func() (string, error)) error {
 	start := time.Now()
-	got := outcome(do())
+	got := script.Outcome(do())
 	return json.NewEncoder(os.Stdout).Encode(Result{name, visible(want), visible(got), time.Since(start)})
 }
 
@@ -75,20 +76,6 @@ func visible(s string) string {
 		return quoted
 	}
 	return s
-}
-
-// outcome puts a value or an error into words that two file systems can be compared by.
-func outcome(value string, err error) string {
-	var errno syscall.Errno
-	switch {
-	case errors.Is(err, unix.EOPNOTSUPP):
-		return "EOPNOTSUPP" // ENOTSUP is the same number
-	case errors.As(err, &errno):
-		return unix.ErrnoName(errno)
-	case err != nil:
-		return err.Error()
-	}
-	return value
 }
 
 func pread(number string) error {

@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"aibox/test/vm/fscase/script"
 )
 
 func mapProbes() []probe {
@@ -33,7 +35,7 @@ func mapped(name string, protection, how int) (*os.File, []byte, error) {
 	}
 	m, err := unix.Mmap(int(f.Fd()), 0, mapSize, protection, how)
 	if err != nil {
-		err = fmt.Errorf("map: %s", outcome("", err))
+		err = fmt.Errorf("map: %s", script.Outcome("", err))
 	}
 	return f, m, err
 }

@@ -100,7 +100,8 @@ func asRsync() (string, error) {
 	return "ok", errors.Join(err, verdict("first run", first, 30), verdict("second run", second, 0), verdict("hidden files left", len(left), 0))
 }
 
-// mirror returns how many files differed by size or modification time.
+// mirror returns how many files differed by size, mode or, in whole seconds as
+// rsync compares them, modification time.
 func mirror(from, to string) (sent int, err error) {
 	err = filepath.Walk(from, func(path string, info os.FileInfo, err error) error {
 		if err != nil {
@@ -111,7 +112,7 @@ func mirror(from, to string) (sent int, err error) {
 			return os.MkdirAll(target, 0o755)
 		}
 		old, err := os.Lstat(target)
-		if err == nil && old.Size() == info.Size() && old.ModTime().Equal(info.ModTime()) && old.Mode() == info.Mode() {
+		if err == nil && old.Size() == info.Size() && old.ModTime().Unix() == info.ModTime().Unix() && old.Mode() == info.Mode() {
 			return nil
 		}
 		sent++

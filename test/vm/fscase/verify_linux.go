@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"aibox/test/vm/fscase/script"
 )
 
 const (
@@ -87,7 +89,7 @@ func verifyFile(f *os.File, way string, blocks []block, size int64) error {
 		}
 		m = nil
 	} else if err != nil {
-		return fmt.Errorf("map: %s", outcome("", err))
+		return fmt.Errorf("map: %s", script.Outcome("", err))
 	}
 	err = each(func(racer int) error {
 		r := rand.New(rand.NewPCG(uint64(racer), 3))

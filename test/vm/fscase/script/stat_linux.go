@@ -1,4 +1,4 @@
-package main
+package script
 
 import (
 	"errors"
@@ -46,6 +46,12 @@ func statOps() map[string]op {
 			return text(256, func(b []byte) (int, error) { return unix.Listxattr(a[0], b) })
 		}},
 	}
+}
+
+// Field returns one field of the status of the file at path, not following a link:
+// "size", "mode", "hollow" for a file that uses less room than its size, and more.
+func Field(path, name string) (string, error) {
+	return field(name, func(st *unix.Stat_t) error { return unix.Lstat(path, st) })
 }
 
 // field returns one field of a file's status in words.

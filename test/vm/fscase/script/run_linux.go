@@ -1,4 +1,4 @@
-package main
+package script
 
 import (
 	_ "embed"
@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -93,8 +94,14 @@ type world struct {
 	marked unix.Stat_t
 }
 
-// runCases runs each script in a new folder below dir.
-func runCases(dir, readOnly, other string) error {
+// Report is given each case: its name, what a local disk answers, and the case
+// itself, which returns a value or an error. See Outcome.
+type Report func(name, want string, do func() (string, error)) error
+
+// Run runs each script in a new folder below dir and reports it. readOnly is a
+// folder that must not be written, with "file" and "dir" in it, and other one on
+// another file system.
+func Run(dir, readOnly, other string, report Report) error {
 	scripts, err := parseScripts(casesText)
 	if err != nil {
 		return err
@@ -172,6 +179,21 @@ func leave(place string) error {
 	return os.RemoveAll(place)
 }
 
+// Outcome puts a value or an error into words by which two file systems can be
+// compared: an error number's name where there is one.
+func Outcome(value string, err error) string {
+	var errno syscall.Errno
+	switch {
+	case errors.Is(err, unix.EOPNOTSUPP):
+		return "EOPNOTSUPP" // ENOTSUP is the same number
+	case errors.As(err, &errno):
+		return unix.ErrnoName(errno)
+	case err != nil:
+		return err.Error()
+	}
+	return value
+}
+
 func (s script) run(w *world) (value string, err error) {
 	defer func() {
 		for _, fd := range w.fds {
@@ -190,7 +212,7 @@ func (s script) run(w *world) (value string, err error) {
 		}
 		value, err = ops()[step[0]].do(w, args)
 		if err != nil && i < len(s.steps)-1 {
-			return "", fmt.Errorf("step %s: %s", strings.Join(step, " "), outcome("", err))
+			return "", fmt.Errorf("step %s: %s", strings.Join(step, " "), Outcome("", err))
 		}
 	}
 	return value, err
