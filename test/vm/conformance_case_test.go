@@ -161,8 +161,8 @@ func (c conformance) drain() {
 	}
 	start := time.Now()
 	c.slow(fscase + " drain /project/drain " + fmt.Sprint(files))
-	c.Logf("a folder of %d files listed and half removed in %.1fs", files, time.Since(start).Seconds())
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) != files/2+1 {
+	c.Logf("a folder of %d files listed and a tenth removed in %.1fs", files, time.Since(start).Seconds())
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != files-files/10 {
 		c.Errorf("the host has %d files, %v", len(entries), err)
 	}
 	if err := os.RemoveAll(dir); err != nil {
@@ -174,9 +174,21 @@ func (c conformance) drain() {
 }
 
 func (c conformance) tree() {
-	const files = 20000
+	files := 20000
+	if c.kind == "9p" && emulated() {
+		files = 2000 // each call of 9p takes several turns of processes, an emulated one milliseconds
+	}
 	c.folder("tree")
-	c.Logf("on the disk: %s", c.slow(fmt.Sprintf("%s tree %s/tree %d", fscase, reference, files)))
-	c.Logf("on the share: %s", c.slow(fmt.Sprintf("%s tree /project/tree %d", fscase, files)))
+	c.Logf("%d files on the disk: %s", files, c.slow(fmt.Sprintf("%s tree %s/tree %d", fscase, reference, files)))
+	c.Logf("%d files on the share: %s", files, c.slow(fmt.Sprintf("%s tree /project/tree %d", fscase, files)))
 	c.hostEmpty("tree")
+}
+
+// emulated tells whether VMs run without the processor's help.
+func emulated() bool {
+	f, err := os.OpenFile("/dev/kvm", os.O_RDWR, 0)
+	if err == nil {
+		f.Close()
+	}
+	return err != nil
 }

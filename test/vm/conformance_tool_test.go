@@ -14,18 +14,16 @@ func (c conformance) git() {
 	out := c.slow(`set -e; mkdir /project/git && cd /project/git
 export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@example.com GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@example.com
 git init -q -b main repo && cd repo
-mkdir src && for i in $(seq 12); do seq $((i * 10)) > src/file$i; done && chmod +x src/file1 && ln -s src/file2 link
+mkdir src && for i in 1 2 3 4 5 6; do seq $((i * 10)) > src/file$i; done && chmod +x src/file1 && ln -s src/file2 link
 git add . && git commit -qm base
-git checkout -q -b topic
-for i in 1 2; do echo topic $i >> src/file$i && git commit -qam "topic $i"; done
-git checkout -q main && git mv src/file12 moved && rm src/file11 && git commit -qam main
+git checkout -q -b topic && echo topic >> src/file1 && git commit -qam topic
+git checkout -q main && git mv src/file6 moved && rm src/file5 && git commit -qam main
 git rebase -q main topic
-test "$(git log --format=%s | head -n 3 | tr '\n' ,)" = 'topic 2,topic 1,main,'
+test "$(git log --format=%s | tr '\n' ,)" = 'topic,main,base,'
 git worktree add -q ../worktree main
 (cd ../worktree && echo more > more && git add more && git commit -qm worktree && git status --porcelain)
-git worktree remove ../worktree && git worktree prune
-git clone -q . ../clone && git -C ../clone status --porcelain
-git gc -q --prune=now && git fsck --full --strict --no-dangling
+git worktree remove ../worktree
+git gc -q --prune=now && git fsck --full --strict
 git checkout -q main && git status --porcelain && git log --format=%s | head -n 2`)
 	if want := "worktree\nmain\n"; !strings.HasSuffix(out, want) || strings.Contains(out, "??") {
 		c.Errorf("git printed %q, want %q", out, want)
@@ -81,6 +79,7 @@ func (c conformance) tar() {
 for i in $(seq 50); do head -c $((i * 997)) /dev/urandom > sub/file$i; chmod $((400 + i % 8 * 10 + i % 8)) sub/file$i; touch -d @$((1000000000 + i)) sub/file$i; done
 ln sub/file1 hard && ln -s sub/file2 soft && ln -s /nowhere/at/all broken && touch -h -d @1234567890 broken
 truncate -s 3M sub/hole && printf %s "$(printf 'n%.0s' $(seq 250))" | xargs touch && touch -- -dash 'with space' $'new\nline' $'\xff'
+find . -newermt 2020-01-01 -type f -exec touch -d @1100000000 {} +
 chmod 1777 empty && chmod 750 sub && touch -d @1000000000 sub empty .
 ` + pack + `. . > /tmp/tar.tar
 mkdir /project/tar && tar -xpf /tmp/tar.tar -C /project/tar && tar -df /tmp/tar.tar -C /project/tar

@@ -6,8 +6,7 @@
 //	fscase probes DIR                 long cases: locks, mappings, races, sparse files, ...
 //	fscase verify DIR                 written blocks are read back, as fio's verification does
 //	fscase tree DIR FILES             an npm-like tree is made, listed, read and removed
-//	fscase fill DIR FILES             makes the files that drain wants
-//	fscase drain DIR FILES            removes every second of them while it lists them
+//	fscase drain DIR FILES            lists so many files while it removes every tenth
 //	fscase pread FD                   prints a file that the shell has open
 //
 // READONLY is a folder that must not be written, with "file" and "dir" in it, and

@@ -55,8 +55,6 @@ func run(args []string) error {
 	switch command {
 	case "tree":
 		return tree(args[0], n)
-	case "fill":
-		return fill(args[0], n)
 	case "drain":
 		return drain(args[0], n)
 	}

@@ -15,24 +15,27 @@ import (
 // filesOfPackage is how many files a package of the tree has.
 const filesOfPackage = 10
 
-// treeFile returns the path of a file of an npm-like tree.
-func treeFile(dir string, n int) string {
-	name := []string{
-		"package.json", "README.md", "LICENSE", "index.js", "lib/main.js", "lib/util.js", "lib/types.d.ts", "dist/bundle.js", "dist/bundle.js.map", "test/all.js",
+// treeFile returns the package and the name of a file of an npm-like tree.
+func treeFile(n int) (folder, name string) {
+	name = []string{
+		"package.json", "README.md", "LICENSE", "index.js", "lib/main.js", "lib/util.js", "lib/types.d.ts", "dist/bundle.js", "dist/bundle.js.map", "dist/all.js",
 	}[n%filesOfPackage]
-	return filepath.Join(dir, "node_modules", fmt.Sprintf("package-%05d", n/filesOfPackage), name)
+	return fmt.Sprintf("package-%05d", n/filesOfPackage), name
 }
 
 // tree makes, lists, reads and removes a tree, and prints how long each took.
 func tree(dir string, files int) error {
+	modules := filepath.Join(dir, "node_modules")
 	for _, part := range []struct {
 		name string
 		do   func() error
 	}{
-		{"make", func() error { return makeTree(dir, files) }},
-		{"list", func() error { return listTree(dir, files) }},
-		{"read", func() error { return readTree(dir, files) }},
-		{"remove", func() error { return os.RemoveAll(filepath.Join(dir, "node_modules")) }},
+		{"make", func() error {
+			return errors.Join(os.Mkdir(modules, 0o755), each(func(i int) error { return makeTree(modules, files, i) }))
+		}},
+		{"list", func() error { return listTree(modules, files) }},
+		{"read", func() error { return readTree(modules, files) }},
+		{"remove", func() error { return os.RemoveAll(modules) }},
 	} {
 		start := time.Now()
 		if err := part.do(); err != nil {
@@ -46,30 +49,68 @@ func tree(dir string, files int) error {
 
 func content(n int) []byte { return pattern(uint64(n), 50+n%1500) }
 
-// makeTree writes by many at once, as npm does.
-func makeTree(dir string, files int) error {
-	return each(func(racer int) error {
-		for n := range files {
-			if n/filesOfPackage%racers != racer {
-				continue
-			}
-			path := treeFile(dir, n)
-			err := os.WriteFile(path, content(n), 0o644)
-			if errors.Is(err, fs.ErrNotExist) {
-				err = errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, content(n), 0o644))
-			}
-			if err != nil {
-				return err
-			}
+// makeTree makes every racer's packages, many at once as npm does.
+func makeTree(dir string, files, racer int) error {
+	for first := racer * filesOfPackage; first < files; first += racers * filesOfPackage {
+		folder, _ := treeFile(first)
+		if err := makePackage(filepath.Join(dir, folder), first); err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
+}
+
+func makePackage(dir string, first int) error {
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := errors.Join(root.Mkdir("lib", 0o755), root.Mkdir("dist", 0o755)); err != nil {
+		return err
+	}
+	for n := first; n < first+filesOfPackage; n++ {
+		_, name := treeFile(n)
+		if err := root.WriteFile(name, content(n), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // listTree wants each file once, with its size.
 func listTree(dir string, files int) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	packages, err := fs.ReadDir(root.FS(), ".")
+	if err != nil {
+		return err
+	}
+	if err := verdict("packages", len(packages), files/filesOfPackage); err != nil {
+		return err
+	}
+	for i, p := range packages { // sorted by name
+		if err := listPackage(root, p.Name(), i*filesOfPackage); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func listPackage(root *os.Root, folder string, first int) error {
+	sub, err := root.OpenRoot(folder)
+	if err != nil {
+		return err
+	}
+	defer sub.Close()
 	sizes := map[string]int64{}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	err = fs.WalkDir(sub.FS(), ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -77,48 +118,33 @@ func listTree(dir string, files int) error {
 		if err != nil {
 			return err
 		}
-		if _, twice := sizes[path]; twice {
-			return fmt.Errorf("%s is listed twice", path)
-		}
 		sizes[path] = info.Size()
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	for n := range files {
-		if got, want := sizes[treeFile(dir, n)], int64(len(content(n))); got != want {
-			return fmt.Errorf("%s: %d bytes, want %d", treeFile(dir, n), got, want)
+	for n := first; n < first+filesOfPackage; n++ {
+		if want, name := treeFile(n); folder != want || sizes[name] != int64(len(content(n))) {
+			err = errors.Join(err, fmt.Errorf("%s/%s has %d bytes, want %d in %s", folder, name, sizes[name], len(content(n)), want))
 		}
 	}
-	return verdict("files", len(sizes), files)
+	return errors.Join(err, verdict("files of "+folder, len(sizes), filesOfPackage))
 }
 
-// readTree reads a tenth of the files.
+// readTree reads one file of each package.
 func readTree(dir string, files int) error {
-	for n := 3; n < files; n += 10 {
-		got, err := os.ReadFile(treeFile(dir, n))
+	for n := 3; n < files; n += filesOfPackage {
+		folder, name := treeFile(n)
+		got, err := os.ReadFile(filepath.Join(dir, folder, name))
 		if err != nil {
 			return err
 		}
 		if !bytes.Equal(got, content(n)) {
-			return fmt.Errorf("%s holds something else", treeFile(dir, n))
+			return fmt.Errorf("%s/%s holds something else", folder, name)
 		}
 	}
 	return nil
 }
 
-// fill makes the files of drain.
-func fill(dir string, files int) error {
-	for n := range files {
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("file %06d", n)), nil, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// drain lists a folder of files and removes every second name as it gets it,
+// drain lists a folder of files and removes every tenth name as it gets it,
 // while the listing goes on. It wants each name exactly once.
 func drain(dir string, files int) error {
 	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
@@ -142,7 +168,7 @@ func drain(dir string, files int) error {
 				return fmt.Errorf("%q is listed twice", name)
 			}
 			seen[name] = true
-			if len(seen)%2 == 0 {
+			if len(seen)%10 == 0 {
 				if err := unix.Unlinkat(fd, name, 0); err != nil {
 					return fmt.Errorf("remove %q: %w", name, err)
 				}
@@ -153,5 +179,5 @@ func drain(dir string, files int) error {
 		return err
 	}
 	left, err := os.ReadDir(dir)
-	return errors.Join(err, verdict("left", len(left), (files+1)/2))
+	return errors.Join(err, verdict("left", len(left), files-files/10))
 }
