@@ -54,8 +54,10 @@ flex flex
 bison bison
 bc bc
 xz xz-utils
+lz4 lz4
 tar tar
 patch patch
+perl perl-base
 npm npm
 /usr/share/keyrings/debian-archive-keyring.gpg debian-archive-keyring
 /usr/include/libelf.h libelf-dev

@@ -16,7 +16,7 @@ func checkMachine() error {
 	}
 	var missing []string
 	for _, name := range []string{"apt-get", "mmdebstrap", "fakeroot", "mke2fs", "debugfs", "e2fsck", "dpkg-deb",
-		"npm", "go", "make", "gcc", "flex", "bison", "bc", "xz", "tar", "patch"} {
+		"npm", "go", "make", "gcc", "flex", "bison", "bc", "xz", "lz4", "perl", "tar", "patch"} {
 		if _, err := exec.LookPath(name); err != nil {
 			missing = append(missing, name)
 		}
