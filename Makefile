@@ -67,7 +67,7 @@ test-setup:
 ## build: bin/aibox
 .PHONY: build
 build:
-	@CGO_ENABLED=0 go build -trimpath -o bin/aibox ./cmd/aibox
+	@CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o bin/aibox ./cmd/aibox
 
 ## install: aibox, its manual pages and shell completion below PREFIX (~/.local)
 .PHONY: install
