@@ -192,3 +192,10 @@ func emulated() bool {
 	}
 	return err != nil
 }
+
+func (d difference) of(kind string) string {
+	if kind == "9p" {
+		return d.ninep
+	}
+	return d.virtiofs
+}

@@ -12,13 +12,6 @@ type difference struct {
 	topic           string
 }
 
-func (d difference) of(kind string) string {
-	if kind == "9p" {
-		return d.ninep
-	}
-	return d.virtiofs
-}
-
 // differences are the known ones by the names of fscase's cases.
 func differences() map[string]difference {
 	list := map[string]difference{

@@ -31,13 +31,14 @@ func mapped(name string, protection, how int) (*os.File, []byte, error) {
 		return nil, nil, err
 	}
 	if err := f.Truncate(mapSize); err != nil {
-		return f, nil, err
+		return nil, nil, errors.Join(err, f.Close())
 	}
 	m, err := unix.Mmap(int(f.Fd()), 0, mapSize, protection, how)
 	if err != nil {
-		err = fmt.Errorf("map: %s", script.Outcome("", err))
+		f.Close()
+		return nil, nil, fmt.Errorf("map: %s", script.Outcome("", err))
 	}
-	return f, m, err
+	return f, m, nil
 }
 
 func shared(name string) (*os.File, []byte, error) {
@@ -47,10 +48,10 @@ func shared(name string) (*os.File, []byte, error) {
 // mappedWrites leaves a file of which the host knows what it holds.
 func mappedWrites() (string, error) {
 	f, m, err := shared("file")
-	defer f.Close()
 	if err != nil {
 		return "", err
 	}
+	defer f.Close()
 	want := pattern(7, mapSize)
 	copy(m, want)
 	got := make([]byte, mapSize)
@@ -69,10 +70,10 @@ func mappedWrites() (string, error) {
 
 func writesMapped() (string, error) {
 	f, m, err := shared("file")
-	defer f.Close()
 	if err != nil {
 		return "", err
 	}
+	defer f.Close()
 	for i := range 20 {
 		at, want := (i*7919)%(mapSize-100), pattern(uint64(i), 100)
 		touched := m[at] // the page is there before the write
@@ -88,15 +89,15 @@ func writesMapped() (string, error) {
 
 func twoMappings() (string, error) {
 	f, m, err := shared("file")
+	if err != nil {
+		return "", err
+	}
 	defer f.Close()
-	if err != nil {
-		return "", err
-	}
 	g, n, err := shared("file")
-	defer g.Close()
 	if err != nil {
 		return "", err
 	}
+	defer g.Close()
 	want := pattern(9, 5000)
 	copy(m[3000:], want)
 	if !bytes.Equal(n[3000:8000], want) {
@@ -107,10 +108,10 @@ func twoMappings() (string, error) {
 
 func privateMapping() (string, error) {
 	f, m, err := mapped("file", unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE)
-	defer f.Close()
 	if err != nil {
 		return "", err
 	}
+	defer f.Close()
 	copy(m, "private")
 	got := make([]byte, 7)
 	_, err = f.ReadAt(got, 0)

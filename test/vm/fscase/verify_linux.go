@@ -82,16 +82,14 @@ func layout() (blocks []block, size int64) {
 }
 
 func verifyFile(f *os.File, way string, blocks []block, size int64) error {
-	m, err := unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
-	if way == "written" {
-		if err == nil {
-			err = unix.Munmap(m)
+	var m []byte
+	if way != "written" {
+		var err error
+		if m, err = unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
+			return fmt.Errorf("map: %s", script.Outcome("", err))
 		}
-		m = nil
-	} else if err != nil {
-		return fmt.Errorf("map: %s", script.Outcome("", err))
 	}
-	err = each(func(racer int) error {
+	err := each(func(racer int) error {
 		r := rand.New(rand.NewPCG(uint64(racer), 3))
 		for round := range verifyRounds {
 			b := &blocks[r.IntN(len(blocks)/racers)*racers+racer]
