@@ -24,10 +24,10 @@ type probe struct {
 func probes() []probe {
 	return slices.Concat([]probe{
 		{"names of every byte", everyByte},
-		{"folders 300 deep", deepPath},
+		{"folders 220 deep", deepPath},
 		{"5 GiB file with a hole", sparse},
 		{"1 MiB in one call", oneCall},
-		{"1000 open files", manyOpen},
+		{"600 open files", manyOpen},
 		{"run a program", runProgram},
 		{"write to a running program", writeRunning},
 		{"inotify of own changes", inotify},
@@ -87,9 +87,9 @@ func everyByte() (string, error) {
 	return "ok", verdict("files not listed", len(want), 0)
 }
 
-// deepPath goes down step by step: the path has 6300 bytes, more than one call takes.
+// deepPath goes down step by step: the path has 4620 bytes, more than one call takes.
 func deepPath() (string, error) {
-	const depth = 300
+	const depth = 220
 	name := strings.Repeat("d", 20)
 	top, err := os.Open(".")
 	if err != nil {
@@ -164,7 +164,7 @@ func manyOpen() (string, error) {
 			f.Close()
 		}
 	}()
-	for i := range 1000 {
+	for i := range 600 {
 		f, err := os.Create(fmt.Sprint("file", i%50, ".", i%20))
 		if err != nil {
 			return "", fmt.Errorf("file %d: %w", i, err)

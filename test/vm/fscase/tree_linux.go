@@ -12,30 +12,34 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// filesOfPackage is how many files a package of the tree has.
-const filesOfPackage = 10
+// filesOfFolder is how many files each folder of the tree has.
+const filesOfFolder = 5
 
-// treeFile returns the package and the name of a file of an npm-like tree.
+// treeFile returns the folder and the name of a file of an npm-like tree: packages
+// with a folder lib.
 func treeFile(n int) (folder, name string) {
-	name = []string{
-		"package.json", "README.md", "LICENSE", "index.js", "lib/main.js", "lib/util.js", "lib/types.d.ts", "dist/bundle.js", "dist/bundle.js.map", "dist/all.js",
-	}[n%filesOfPackage]
-	return fmt.Sprintf("package-%05d", n/filesOfPackage), name
+	folder = fmt.Sprintf("package-%05d", n/(2*filesOfFolder))
+	if n/filesOfFolder%2 == 1 {
+		folder += "/lib"
+	}
+	return folder, []string{"LICENSE", "README.md", "index.js", "index.js.map", "package.json"}[n%filesOfFolder]
 }
 
-// tree makes, lists, reads and removes a tree, and prints how long each took.
+// tree makes, lists, reads and removes a tree, many at once as npm does, and
+// prints how long each took.
 func tree(dir string, files int) error {
 	modules := filepath.Join(dir, "node_modules")
+	if err := os.Mkdir(modules, 0o755); err != nil {
+		return err
+	}
+	all := func(do func(dir string, first int) error) func() error {
+		return func() error { return each(func(racer int) error { return folders(modules, files, racer, do) }) }
+	}
 	for _, part := range []struct {
 		name string
 		do   func() error
 	}{
-		{"make", func() error {
-			return errors.Join(os.Mkdir(modules, 0o755), each(func(i int) error { return makeTree(modules, files, i) }))
-		}},
-		{"list", func() error { return listTree(modules, files) }},
-		{"read", func() error { return readTree(modules, files) }},
-		{"remove", func() error { return os.RemoveAll(modules) }},
+		{"make", all(makeFolder)}, {"list", all(listFolder)}, {"read", all(readFolder)}, {"remove", all(removePackage)}, {"end", func() error { return os.Remove(modules) }},
 	} {
 		start := time.Now()
 		if err := part.do(); err != nil {
@@ -49,18 +53,21 @@ func tree(dir string, files int) error {
 
 func content(n int) []byte { return pattern(uint64(n), 50+n%1500) }
 
-// makeTree makes every racer's packages, many at once as npm does.
-func makeTree(dir string, files, racer int) error {
-	for first := racer * filesOfPackage; first < files; first += racers * filesOfPackage {
+// folders goes through a racer's folders, each package before its lib.
+func folders(modules string, files, racer int, do func(dir string, first int) error) error {
+	for first := 0; first < files; first += filesOfFolder {
+		if first/(2*filesOfFolder)%racers != racer {
+			continue
+		}
 		folder, _ := treeFile(first)
-		if err := makePackage(filepath.Join(dir, folder), first); err != nil {
+		if err := do(filepath.Join(modules, folder), first); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func makePackage(dir string, first int) error {
+func makeFolder(dir string, first int) error {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
 	}
@@ -69,10 +76,7 @@ func makePackage(dir string, first int) error {
 		return err
 	}
 	defer root.Close()
-	if err := errors.Join(root.Mkdir("lib", 0o755), root.Mkdir("dist", 0o755)); err != nil {
-		return err
-	}
-	for n := first; n < first+filesOfPackage; n++ {
+	for n := first; n < first+filesOfFolder; n++ {
 		_, name := treeFile(n)
 		if err := root.WriteFile(name, content(n), 0o644); err != nil {
 			return err
@@ -81,67 +85,50 @@ func makePackage(dir string, first int) error {
 	return nil
 }
 
-// listTree wants each file once, with its size.
-func listTree(dir string, files int) error {
+// listFolder wants each file once, with its size.
+func listFolder(dir string, first int) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	packages, err := fs.ReadDir(root.FS(), ".")
+	entries, err := fs.ReadDir(root.FS(), ".") // sorted by name
 	if err != nil {
 		return err
 	}
-	if err := verdict("packages", len(packages), files/filesOfPackage); err != nil {
-		return err
-	}
-	for i, p := range packages { // sorted by name
-		if err := listPackage(root, p.Name(), i*filesOfPackage); err != nil {
-			return err
+	n := first
+	for _, e := range entries {
+		if e.IsDir() {
+			continue
 		}
-	}
-	return nil
-}
-
-func listPackage(root *os.Root, folder string, first int) error {
-	sub, err := root.OpenRoot(folder)
-	if err != nil {
-		return err
-	}
-	defer sub.Close()
-	sizes := map[string]int64{}
-	err = fs.WalkDir(sub.FS(), ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		info, err := d.Info()
+		info, err := root.Lstat(e.Name())
 		if err != nil {
 			return err
 		}
-		sizes[path] = info.Size()
+		if _, want := treeFile(n); e.Name() != want || info.Size() != int64(len(content(n))) {
+			return fmt.Errorf("%s/%s has %d bytes, want %s of %d", dir, e.Name(), info.Size(), want, len(content(n)))
+		}
+		n++
+	}
+	return verdict("files of "+dir, n-first, filesOfFolder)
+}
+
+// readFolder reads one file of a folder.
+func readFolder(dir string, first int) error {
+	_, name := treeFile(first + 3)
+	got, err := os.ReadFile(filepath.Join(dir, name))
+	if err == nil && !bytes.Equal(got, content(first+3)) {
+		err = fmt.Errorf("%s/%s holds something else", dir, name)
+	}
+	return err
+}
+
+// removePackage removes a package when its first folder's turn is.
+func removePackage(dir string, first int) error {
+	if first/filesOfFolder%2 == 1 {
 		return nil
-	})
-	for n := first; n < first+filesOfPackage; n++ {
-		if want, name := treeFile(n); folder != want || sizes[name] != int64(len(content(n))) {
-			err = errors.Join(err, fmt.Errorf("%s/%s has %d bytes, want %d in %s", folder, name, sizes[name], len(content(n)), want))
-		}
 	}
-	return errors.Join(err, verdict("files of "+folder, len(sizes), filesOfPackage))
-}
-
-// readTree reads one file of each package.
-func readTree(dir string, files int) error {
-	for n := 3; n < files; n += filesOfPackage {
-		folder, name := treeFile(n)
-		got, err := os.ReadFile(filepath.Join(dir, folder, name))
-		if err != nil {
-			return err
-		}
-		if !bytes.Equal(got, content(n)) {
-			return fmt.Errorf("%s/%s holds something else", folder, name)
-		}
-	}
-	return nil
+	return os.RemoveAll(dir)
 }
 
 // drain lists a folder of files and removes every tenth name as it gets it,
