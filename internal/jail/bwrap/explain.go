@@ -48,6 +48,11 @@ func explainLine(line string, err error) error {
 			"bubblewrap is too old: %w", err)
 	case has("uid map", "gid map", "new namespace", "RTM_NEWADDR", "user namespace", "userns", "Creating new namespace", "Failed to make / slave"):
 		return refused(err)
+	case has("ns/ns failed"):
+		// Bubblewrap looks its child up by a number of its own process namespace, which
+		// a machine's own /proc always has and a container's may not.
+		return fault.New(fault.Machine, "in a container, share the machine's process numbers: docker run --pid=host …",
+			"bubblewrap does not find its own process in /proc: %w", err)
 	case has("Race condition binding"):
 		return fault.New(fault.Refused, "start again when nothing moves the folders that the VM gets",
 			"a folder was replaced while the sandbox was made: %w", err)

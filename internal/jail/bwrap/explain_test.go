@@ -23,6 +23,7 @@ func TestExplain(t *testing.T) {
 		{exit("bwrap: setting up uid map: Permission denied"), fault.Machine, "does not let users make the namespaces"},
 		{exit("bwrap: loopback: Failed RTM_NEWADDR: Operation not permitted"), fault.Machine, "does not let users make the namespaces"},
 		{exit("bwrap: Unknown option --bind-fd"), fault.Machine, "too old"},
+		{exit("bwrap: open /proc/2/ns/ns failed: No such file or directory"), fault.Machine, "own process in /proc"},
 		{exit("bwrap: Race condition binding dirfd"), fault.Refused, "was replaced"},
 		{exit("bwrap: Can't find source path /x: No such file"), fault.Machine, "make the sandbox"},
 		{fmt.Errorf("start qemu: %w", syscall.EPERM), fault.Machine, "does not let users make the namespaces"},
