@@ -171,7 +171,7 @@ have_sshd() { [ -x /usr/sbin/sshd ] || [ -x "$sshd/usr/sbin/sshd" ]; }
 
 install_sshd() {
   have_sshd && return 0
-  [ -z "$check" ] || fail "there is no sshd for the tests" "make setup"
+  [ -z "$check" ] || fail "there is no sshd for the tests" "make test-setup"
   say "unpacking sshd into $sshd"
   local tmp
   mkdir -p "$(dirname "$sshd")"
@@ -187,6 +187,18 @@ install_sshd() {
   rm -rf "$tmp"
 }
 
+# Run by root, as the tests are in a container, sshd wants a user and a folder of
+# its own, which the package would make.
+sshd_for_root() {
+  [ "$(id -u)" = 0 ] || return 0
+  if ! getent passwd sshd >/dev/null; then
+    [ -z "$check" ] || fail "there is no user sshd for the tests" "make test-setup"
+    say "making the system user sshd"
+    useradd --system --no-create-home --home-dir /run/sshd --shell /usr/sbin/nologin sshd
+  fi
+  [ -d /run/sshd ] || install -d -m 0755 /run/sshd
+}
+
 download_sshd() {
   apt-get install --download-only --no-install-recommends --yes -q \
     -o Dir::Cache::archives="$1" -o Debug::NoLocking=1 openssh-server >&2
@@ -199,6 +211,8 @@ main() {
   install_packages
   check_subids
   install_virtiofsd
+  [ -n "$tests" ] || return 0
   install_sshd
+  sshd_for_root
 }
 main

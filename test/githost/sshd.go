@@ -51,7 +51,7 @@ func FindSSHD() (program string, env []string, err error) {
 			return program, []string{"LD_LIBRARY_PATH=" + libraries(root)}, nil
 		}
 	}
-	return "", nil, errors.New("found no " + system + ", wanted OpenSSH's server; run: make setup")
+	return "", nil, errors.New("found no " + system + ", wanted OpenSSH's server; run: make test-setup")
 }
 
 // libraries are the folders that came with an unpacked program.

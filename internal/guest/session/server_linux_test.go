@@ -237,7 +237,7 @@ func TestExecKeepsStreamsAndCodesApart(t *testing.T) {
 		var exit *ssh.ExitError
 		if errors.As(err, &exit) {
 			code, signal = exit.ExitStatus(), exit.Signal()
-		} else if err != nil {
+		} else if err != nil && !errors.Is(err, io.EOF) { // input that nobody read any more
 			t.Errorf("%s: %v", line, err)
 		}
 		if signal != "" {
