@@ -70,6 +70,7 @@ xclip xclip
 sway sway
 wl-copy wl-clipboard
 tmux tmux
+pgrep procps
 less less
 END
 }
