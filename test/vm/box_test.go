@@ -274,6 +274,7 @@ func (s *shell) doWithin(limit time.Duration, command string) (string, int) {
 		}
 		return r.out, r.code
 	case <-time.After(limit):
+		_ = s.cmd.Process.Kill() // nobody can tell its answer from the next one's
 		s.t.Fatalf("%s: no answer within %v but %q", command, limit, tail(out.String(), 500))
 		return "", -1
 	}
