@@ -87,3 +87,19 @@ func TestRun(t *testing.T) {
 		t.Errorf("bad target: %s", bad)
 	}
 }
+
+func TestCutOff(t *testing.T) {
+	const head = "fuzz: elapsed: 11s, execs: 213229 (0/sec), new interesting: 21 (total: 22)\n--- FAIL: FuzzNumbers (11.03s)\n"
+	if !cutOff.MatchString(head + "    context deadline exceeded\nFAIL\nexit status 1\n") {
+		t.Error("a target that was cut off counts as failed")
+	}
+	for _, failure := range []string{
+		"    x_test.go:5: context deadline exceeded\nFAIL\n",
+		"    fuzzing process hung or terminated unexpectedly: exit status 2\nFAIL\n",
+		"    context deadline exceeded\n    Failing input written to testdata/fuzz/FuzzNumbers/1\nFAIL\n",
+	} {
+		if cutOff.MatchString(head + failure) {
+			t.Errorf("%q counts as cut off", failure)
+		}
+	}
+}
