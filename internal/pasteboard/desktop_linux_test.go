@@ -76,7 +76,8 @@ func xvfb(t *testing.T) *desktop {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	cmd := exec.Command("Xvfb", "-displayfd", "3", "-screen", "0", "64x64x24", "-nolisten", "tcp")
+	// Without -noreset it begins anew when its last client ends, and drops who connects then.
+	cmd := exec.Command("Xvfb", "-noreset", "-displayfd", "3", "-screen", "0", "64x64x24", "-nolisten", "tcp")
 	cmd.ExtraFiles = []*os.File{w}
 	d.run(cmd)
 	w.Close()

@@ -40,7 +40,8 @@ func newDisplay(b *box) *display {
 	r, w, err := os.Pipe()
 	b.must(err)
 	defer r.Close()
-	cmd := exec.Command("Xvfb", "-displayfd", "3", "-screen", "0", "64x64x24", "-nolisten", "tcp")
+	// Without -noreset it begins anew when its last client ends, and drops who connects then.
+	cmd := exec.Command("Xvfb", "-noreset", "-displayfd", "3", "-screen", "0", "64x64x24", "-nolisten", "tcp")
 	cmd.ExtraFiles = []*os.File{w}
 	b.must(cmd.Start())
 	w.Close()
