@@ -77,7 +77,7 @@ func (c conformance) tar() {
 	const pack = "tar --sort=name --format=posix --pax-option=delete=atime,delete=ctime -cf - -C "
 	out := c.slow(`set -e; cd ` + reference + ` && mkdir tar tar/sub tar/empty && cd tar
 for i in $(seq 50); do head -c $((i * 997)) /dev/urandom > sub/file$i; chmod $((400 + i % 8 * 10 + i % 8)) sub/file$i; touch -d @$((1000000000 + i)) sub/file$i; done
-ln sub/file1 hard && ln -s sub/file2 soft && ln -s /nowhere/at/all broken && touch -h -d @1234567890 broken
+ln sub/file1 hard && ln -s sub/file2 soft && ln -s /nowhere/at/all broken && touch -h -d @1234567890 soft broken
 truncate -s 3M sub/hole && printf %s "$(printf 'n%.0s' $(seq 250))" | xargs touch && touch -- -dash 'with space' $'new\nline' $'\xff'
 find . -newermt 2020-01-01 -type f -exec touch -d @1100000000 {} +
 chmod 1777 empty && chmod 750 sub && touch -d @1000000000 sub empty .
