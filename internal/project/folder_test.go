@@ -117,8 +117,8 @@ func TestMountTable(t *testing.T) {
 32 22 8:2 / /mnt/whole rw - ext4 /dev/sda2 rw
 33 22 8:3 / /mnt/hidden rw - ext4 /dev/sdb rw
 34 22 8:2 /me /mnt/hidden rw - ext4 /dev/sda2 rw
-35 22 8:2 /me/src /work/app/in rw - ext4 /dev/sda2 rw
-36 22 8:2 / /work/bad/in rw - ext4 /dev/sda2 rw
+35 22 8:2 /me/src /data/app/in rw - ext4 /dev/sda2 rw
+36 22 8:2 / /data/bad/in rw - ext4 /dev/sda2 rw
 broken
 `)
 	p := Place{Root: "/home/me/.aibox", homes: []string{"/home/me"}}
@@ -132,8 +132,8 @@ broken
 		"/mnt/whole/me/src":   "",
 		"/mnt/whole/other":    "",
 		"/mnt/hidden":         "holds your home folder",
-		"/work/app":           "",
-		"/work/bad":           "has a folder mounted in it that holds your home folder",
+		"/data/app":           "",
+		"/data/bad":           "has a folder mounted in it that holds your home folder",
 		"/srv":                "",
 	} {
 		if got := p.forbiddenByMounts(path, table); !strings.HasPrefix(got, want) || want == "" && got != "" {

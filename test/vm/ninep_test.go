@@ -44,31 +44,7 @@ func TestNinePFilesBelongToTheHostUser(t *testing.T) {
 }
 
 func TestNinePEditsAreSeenAtOnceInBothDirections(t *testing.T) {
-	b := nineP(t, "")
-	path := filepath.Join(b.project, "file")
-	s := b.shell()
-	for i := range 5 {
-		want := fmt.Sprintf("host %d %s", i, strings.Repeat("x", i*5000))
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if got := s.must("cat file"); got != want {
-			t.Errorf("edit %d of the host: the VM reads %d bytes, want %d", i, len(got), len(want))
-		}
-		s.must(fmt.Sprintf("echo vm %d > file", i))
-		if got, err := os.ReadFile(path); err != nil || string(got) != fmt.Sprintf("vm %d\n", i) {
-			t.Errorf("edit %d of the VM: the host reads %q, %v", i, got, err)
-		}
-	}
-	if err := os.WriteFile(path+".new", []byte("renamed"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		t.Fatal(err)
-	}
-	if got := s.must("cat file; ls"); got != "renamedfile\n" {
-		t.Errorf("after a rename over: %q", got)
-	}
+	s, path := seeEdits(t, nineP(t, ""))
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}

@@ -31,12 +31,14 @@ func TestProjectFilesBelongToTheHostUser(t *testing.T) {
 	}
 }
 
-func TestEditsAreSeenAtOnceInBothDirections(t *testing.T) {
-	b := newBox(t)
-	path := filepath.Join(b.project, "file")
-	s := b.shell()
+// seeEdits edits a file on the host and in the VM in turns, at last by renaming
+// another over it, and returns the session and the file's path.
+func seeEdits(t *testing.T, b *box) (s *shell, path string) {
+	t.Helper()
+	path = filepath.Join(b.project, "file")
+	s = b.shell()
 	for i := range 5 {
-		want := fmt.Sprintf("host %d %s", i, strings.Repeat("x", i*1000))
+		want := fmt.Sprintf("host %d %s", i, strings.Repeat("x", i*5000))
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +50,6 @@ func TestEditsAreSeenAtOnceInBothDirections(t *testing.T) {
 			t.Errorf("edit %d of the VM: the host reads %q, %v", i, got, err)
 		}
 	}
-	// a file made, renamed over and removed by the host
 	if err := os.WriteFile(path+".new", []byte("renamed"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -58,6 +59,11 @@ func TestEditsAreSeenAtOnceInBothDirections(t *testing.T) {
 	if got := s.must("cat file; ls"); got != "renamedfile\n" {
 		t.Errorf("after a rename over: %q", got)
 	}
+	return s, path
+}
+
+func TestEditsAreSeenAtOnceInBothDirections(t *testing.T) {
+	s, path := seeEdits(t, newBox(t))
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}

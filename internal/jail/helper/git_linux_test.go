@@ -28,7 +28,7 @@ func newGitScene(t *testing.T) gitScene {
 	base := t.TempDir()
 	s := gitScene{
 		user:    GitUser{Git: git, Home: filepath.Join(base, "home"), Time: 30 * time.Second},
-		project: filepath.Join(base, "home", "work", "project"),
+		project: filepath.Join(base, "home", "office", "project"),
 		outside: filepath.Join(base, "outside"),
 	}
 	for _, dir := range []string{s.project, s.outside} {
@@ -70,17 +70,17 @@ func TestGitIdentity(t *testing.T) {
 	}{
 		{"global", nil, "Global", "global@example.test"},
 		{"none", map[string]string{".gitconfig": ""}, "", ""},
-		{"project", map[string]string{"work/project/.git/config": project}, "Global", "project@example.test"},
+		{"project", map[string]string{"office/project/.git/config": project}, "Global", "project@example.test"},
 		{"only XDG", map[string]string{".gitconfig": "", ".config/git/config": "[user]\n\tname = Xdg\n"}, "Xdg", ""},
 		{"include", map[string]string{".gitconfig": "[include]\n\tpath = mine\n", "mine": "[user]\n\tname = Mine\n"}, "Mine", ""},
 		{"include for a folder", map[string]string{
-			".gitconfig":      "[user]\n\tname = G\n[includeIf \"gitdir:~/work/\"]\n\tpath = ~/.gitconfig-work\n[includeIf \"gitdir:~/play/\"]\n\tpath = ~/.gitconfig-play\n",
+			".gitconfig":      "[user]\n\tname = G\n[includeIf \"gitdir:~/office/\"]\n\tpath = ~/.gitconfig-work\n[includeIf \"gitdir:~/play/\"]\n\tpath = ~/.gitconfig-play\n",
 			".gitconfig-work": "[user]\n\temail = work@example.test\n", ".gitconfig-play": "[user]\n\temail = play@example.test\n",
 		}, "G", "work@example.test"},
 		{"include of an include", map[string]string{
 			".gitconfig": "[include]\n\tpath = a/one\n", "a/one": "[Include]\n\tpath = two\n", "a/two": "[user]\n\tname = Two\n",
 		}, "Two", ""},
-		{"control characters", map[string]string{"work/project/.git/config": "[user]\n\tname = \"a\\nb\"\n"}, "", "global@example.test"},
+		{"control characters", map[string]string{"office/project/.git/config": "[user]\n\tname = \"a\\nb\"\n"}, "", "global@example.test"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := newGitScene(t)
