@@ -44,25 +44,9 @@ type client struct {
 // newClient starts a server with the shares project and m0, beside a secret.
 func newClient(t *testing.T) *client {
 	t.Helper()
-	c := &client{t: t, dir: t.TempDir()}
-	for path, text := range map[string]string{"secret": marker, "project/file": "in the project", "m0/tool": "original"} {
-		path = filepath.Join(c.dir, path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	c := &client{t: t}
 	var folders []share.Folder
-	for _, name := range []string{"project", "m0"} {
-		f, err := os.Open(filepath.Join(c.dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		folders = append(folders, share.Folder{Name: name, Dir: f, ReadOnly: name == "m0"})
-	}
+	c.dir, folders = sharedFolders(t)
 	var err error
 	if c.server, err = helper.Start(folders, helper.Options{}); err != nil {
 		t.Fatal(err)

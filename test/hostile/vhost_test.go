@@ -64,13 +64,13 @@ type kernel struct {
 	dir, secret string // of the host; the secret lies beside the shares
 }
 
-// newKernel starts a file server with the shares project and m0.
-func newKernel(t *testing.T) *kernel {
+// sharedFolders makes the folders project and m0, the latter read-only, beside a
+// secret, and returns what holds them.
+func sharedFolders(t *testing.T) (dir string, folders []share.Folder) {
 	t.Helper()
-	k := &kernel{t: t, dir: t.TempDir()}
-	k.secret = filepath.Join(k.dir, "secret")
+	dir = t.TempDir()
 	for path, text := range map[string]string{"secret": marker, "project/file": "in the project", "m0/tool": "original"} {
-		path = filepath.Join(k.dir, path)
+		path = filepath.Join(dir, path)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -78,15 +78,24 @@ func newKernel(t *testing.T) *kernel {
 			t.Fatal(err)
 		}
 	}
-	var folders []share.Folder
 	for _, name := range []string{"project", "m0"} {
-		f, err := os.Open(filepath.Join(k.dir, name))
+		f, err := os.Open(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer f.Close()
+		t.Cleanup(func() { f.Close() })
 		folders = append(folders, share.Folder{Name: name, Dir: f, ReadOnly: name == "m0"})
 	}
+	return dir, folders
+}
+
+// newKernel starts a file server with the shares project and m0.
+func newKernel(t *testing.T) *kernel {
+	t.Helper()
+	k := &kernel{t: t}
+	var folders []share.Folder
+	k.dir, folders = sharedFolders(t)
+	k.secret = filepath.Join(k.dir, "secret")
 	var err error
 	if k.server, err = virtiofs.Start(t.Context(), folders, virtiofs.Options{}); err != nil {
 		t.Fatal(err)
