@@ -65,19 +65,23 @@ func appendTo(path, text string) error {
 	return err
 }
 
-// vmEdits edits in the VM and looks on the host.
+// vmEdits edits one file in the VM, step after step, and looks on the host.
 func (c conformance) vmEdits(dir string) {
-	for command, want := range map[string]string{
-		"seq 100000 > vm && wc -c < vm":  "588895",
-		"echo short > vm && wc -c < vm":  "6",
-		"echo more >> vm && wc -c < vm":  "11",
-		"truncate -s 3 vm && wc -c < vm": "3",
+	for _, edit := range []struct {
+		command string
+		size    int64
+	}{
+		{"seq 100000 > vm", 588895},
+		{"echo short > vm", 6},
+		{"echo more >> vm", 11},
+		{"truncate -s 3 vm", 3},
 	} {
-		c.vm.must("cd /project/edits && " + command)
-		if fi, err := os.Stat(filepath.Join(dir, "vm")); err != nil || !strings.HasPrefix(fmt.Sprint(fi.Size()), want) {
-			c.Errorf("%s: the host has %v, %v, want %s bytes", command, fi, err, want)
+		if got := c.vm.must("cd /project/edits && " + edit.command + " && stat -c %s vm"); got != fmt.Sprintf("%d\n", edit.size) {
+			c.Errorf("%s: the VM has %q bytes, want %d", edit.command, got, edit.size)
 		}
-		c.vm.must("rm /project/edits/vm && echo short > /project/edits/vm")
+		if fi, err := os.Stat(filepath.Join(dir, "vm")); err != nil || fi.Size() != edit.size {
+			c.Errorf("%s: the host has %v, %v, want %d bytes", edit.command, fi, err, edit.size)
+		}
 	}
 }
 
