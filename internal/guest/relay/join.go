@@ -3,6 +3,8 @@ package relay
 import (
 	"io"
 	"net"
+
+	"aibox/internal/wire/mux"
 )
 
 // Join carries bytes between a and b until both directions have ended, and
@@ -21,8 +23,12 @@ func Join(a, b Conn) {
 	<-back
 }
 
+// piece makes frames that go out as one write: the kernel's driver of the serial
+// port takes 32 KiB at once.
+const piece = 32<<10 - mux.HeaderSize
+
 func oneWay(to, from Conn) {
-	_, err := io.CopyBuffer(writerOnly{to}, readerOnly{from}, make([]byte, 32<<10))
+	_, err := io.CopyBuffer(writerOnly{to}, readerOnly{from}, make([]byte, piece))
 	if err == nil {
 		err = to.CloseWrite()
 	}

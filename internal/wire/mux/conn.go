@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"io"
 	"net"
-	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -158,19 +157,16 @@ func (c *Conn) sendPayload(p []byte) []byte {
 }
 
 // send writes the header in c.out, if any, and payload, and at the end of the
-// frame the resets that waited for it.
+// frame the resets that waited for it. It copies them into one write, since each
+// write to a serial port is an exit of the VM and a wake-up at the other end.
 func (c *Conn) send(payload []byte) {
-	parts := [][]byte{c.out, payload}
+	c.out = append(c.out, payload...)
 	if c.left == 0 {
-		parts = append(parts, c.late)
-	}
-	// Without empty parts, since a pipe blocks on writing one.
-	bufs := slices.DeleteFunc(parts, func(b []byte) bool { return len(b) == 0 })
-	_, c.failed = (*net.Buffers)(&bufs).WriteTo(c.Conn)
-	c.out = c.out[:0]
-	if c.left == 0 {
+		c.out = append(c.out, c.late...)
 		c.late = c.late[:0]
 	}
+	_, c.failed = c.Conn.Write(c.out)
+	c.out = c.out[:0]
 }
 
 // Reset ends both directions of a stream at both ends. The local yamux learns
