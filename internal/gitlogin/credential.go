@@ -29,7 +29,7 @@ func (a *asker) credential(ctx context.Context, host, path string) (user, passwo
 	// Output's errors may quote a helper, and its output is never in them.
 	out, err := proc.Output(ctx, proc.Cmd{
 		Name: "git credential fill", Path: git, Args: []string{"-c", "core.askPass=", "credential", "fill"},
-		Env: a.env, Dir: a.dir, Stdin: in,
+		Env: a.env, Dir: root(a.host.Home), Stdin: in,
 	})
 	if ctx.Err() != nil {
 		return "", "", fmt.Errorf("git has no login for https://%s within %s", host, a.time)
@@ -100,19 +100,10 @@ func environment(h Host) []string {
 		"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GCM_INTERACTIVE=never", "GIT_OPTIONAL_LOCKS=0")
 }
 
-// emptyFolder makes a folder that is in no repository: git looks no further
-// than into it.
-func emptyFolder() (dir string, remove func(), err error) {
-	parent, err := os.MkdirTemp("", "aibox-git-")
-	if err != nil {
-		return "", nil, fmt.Errorf("make a folder to ask git in: %w", err)
-	}
-	dir = filepath.Join(parent, "empty")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return "", nil, fmt.Errorf("make a folder to ask git in: %w", err)
-	}
-	return dir, func() { _ = os.RemoveAll(parent) }, nil
-}
+// root is the root folder, where git and ssh run. Git looks for a repository in
+// its folder and all above: below a project, where TMPDIR can lead too, it would run
+// the credential helpers that an earlier VM wrote into the configuration there.
+func root(home string) string { return filepath.VolumeName(home) + string(filepath.Separator) }
 
 // said is the end of what a program wrote, for a reason.
 func said(err error) string { return plain.LineMax(err.Error(), maxText) }

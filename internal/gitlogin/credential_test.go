@@ -20,13 +20,8 @@ func askGit(t *testing.T, home, config string, env ...string) (user, password st
 		t.Skip("git is not installed, wanted to run the real one")
 	}
 	write(t, filepath.Join(home, ".gitconfig"), config)
-	dir, remove, err := emptyFolder()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer remove()
 	h := Host{Home: home, Env: append([]string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1"}, env...)}
-	a := &asker{host: h, env: environment(h), dir: dir, time: 2 * time.Second}
+	a := &asker{host: h, env: environment(h), time: 2 * time.Second}
 	return a.credential(t.Context(), testHost, "me/app")
 }
 
@@ -74,6 +69,7 @@ func TestGitCredentialOutsideRepositories(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Chdir(repo)
+	t.Setenv("TMPDIR", repo) // as direnv may set it
 	user, password, err := askGit(t, home, "[core]\n\taskPass = "+prompt+"\n",
 		"GIT_DIR="+filepath.Join(repo, ".git"), "GIT_WORK_TREE="+repo, "GIT_ASKPASS="+prompt, "SSH_ASKPASS="+prompt, "DISPLAY=:0",
 		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=include.path", "GIT_CONFIG_VALUE_0="+filepath.Join(repo, ".git", "config"))

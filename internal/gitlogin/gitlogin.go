@@ -80,7 +80,6 @@ func (l *Logins) Missing() []string {
 type asker struct {
 	host Host
 	env  []string
-	dir  string // an empty folder outside any repository
 	time time.Duration
 
 	mu     sync.Mutex
@@ -90,14 +89,9 @@ type asker struct {
 
 // Ask asks for the logins of all remotes. What is missing for one of them is
 // no error but said in its Login.Why. It starts programs, so it must be called
-// before aibox is confined, and never with a Dir in reach of a VM.
+// before aibox is confined.
 func Ask(ctx context.Context, h Host, remotes []Remote) (*Logins, error) {
-	dir, remove, err := emptyFolder()
-	if err != nil {
-		return nil, err
-	}
-	defer remove()
-	a := &asker{host: h, env: environment(h), dir: dir, time: askTime, ssh: map[string]*sshAnswer{}, agents: map[string]*agentConn{}}
+	a := &asker{host: h, env: environment(h), time: askTime, ssh: map[string]*sshAnswer{}, agents: map[string]*agentConn{}}
 	l := &Logins{Repos: make([]gitgate.Repo, len(remotes))}
 	slots, all := make(chan struct{}, parallel), sync.WaitGroup{}
 	for i, r := range remotes {
