@@ -8,7 +8,6 @@
 package helper
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -53,7 +52,7 @@ func Builtin() Roles {
 		rolePutFile:  {Prepare: preparePut, FileSize: MaxFile},
 		roleReadFile: {Prepare: prepareRead},
 		roleGit:      {Prepare: prepareGit},
-		roleRepo:     {Prepare: prepareRepo, FileSize: maxBundle, CPU: repoCPU, Memory: repoMemory, Open: repoOpen},
+		roleRepo:     {Prepare: prepareRepo, FileSize: maxPack, CPU: repoCPU, Memory: repoMemory, Open: repoOpen},
 	}
 }
 
@@ -64,8 +63,6 @@ type Call struct {
 	Folder *os.File // the one folder of the job; stays the caller's to close
 	// More are further folders, which MorePath names; they stay the caller's too.
 	More []*os.File
-	// Output takes the answer, without a limit of its own, in place of the result.
-	Output *os.File
 	// Lax is jail.Policy.Lax for the helper.
 	Lax bool
 	// Time limits the helper's life; 0 means 20 seconds.
@@ -139,15 +136,23 @@ func run(ctx context.Context, call Call) ([]byte, error) {
 		out.Close() // ends a helper that says too much
 		answer <- b
 	}()
-	select {
-	case <-child.Done():
-	case <-ctx.Done():
+	giveUp := func() ([]byte, error) {
 		child.Kill()
 		in.Close()
 		out.Close()
 		return nil, context.Cause(ctx)
 	}
-	b := <-answer
+	select {
+	case <-child.Done():
+	case <-ctx.Done():
+		return giveUp()
+	}
+	var b []byte
+	select {
+	case b = <-answer:
+	case <-ctx.Done(): // what a helper left behind can hold its output open
+		return giveUp()
+	}
 	if len(b) > maxMessage {
 		return nil, fmt.Errorf("answer is over the limit of %d bytes", maxMessage)
 	}
@@ -177,7 +182,7 @@ func start(call Call) (*proc.Process, *os.File, *os.File, error) {
 	child, err := proc.Start(proc.Cmd{
 		Name: "helper " + call.Role, Path: selfPath, Args: []string{Command, call.Role},
 		Env:   []string{"LANG=C", "PATH=/usr/bin:/bin"},
-		Files: hand.Files(), Stdin: childIn, Stdout: cmp.Or(call.Output, childOut),
+		Files: hand.Files(), Stdin: childIn, Stdout: childOut,
 	})
 	if err != nil {
 		in.Close()

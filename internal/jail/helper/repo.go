@@ -16,7 +16,7 @@ const roleRepo = "repository"
 
 // Limits of git's work in a project's repository.
 const (
-	maxBundle  = 64 << 30 // bytes
+	maxPack    = 64 << 30 // bytes
 	repoCPU    = 3600     // seconds
 	repoMemory = 4 << 30  // bytes
 	repoOpen   = 1024     // packs
@@ -38,22 +38,18 @@ type Repository struct {
 type GitCall struct {
 	Git  string   // absolute path of the program
 	Args []string // without "git"
-	Env  []string // after the helper's own
 	// Empty is a folder of aibox's own with a repository in it that stands for
 	// the project's, of which only the objects at Objects are used; nil for none.
 	Empty   *os.File
 	Objects string
 	Write   bool // git may write packs of Empty
-	// Output takes what git prints, if it is more than an answer; nil for none.
-	Output *os.File
-	Lax    bool
+	Lax     bool
 }
 
 // repoInput is the input of roleRepo.
 type repoInput struct {
 	Git     string
 	Args    []string
-	Env     []string
 	Dir     string
 	Objects string
 	More    int
@@ -62,13 +58,13 @@ type repoInput struct {
 }
 
 // Git runs git in a helper that may read the project, its git folder, and
-// Empty, and nothing else of the user's; that can write nothing but Output, and
+// Empty, and nothing else of the user's; that can write nothing but
 // packs of Empty where the call says so; and that reaches no network. It reads no
-// configuration of the user's or the system's. A repository that needs more, such as one that borrows the objects of
-// another, fails with git's own words.
+// configuration of the user's or the system's. A repository that needs more, such
+// as one that borrows the objects of another, fails with git's own words.
 func Git(ctx context.Context, r Repository, c GitCall) ([]byte, error) {
-	in := repoInput{Git: c.Git, Args: c.Args, Env: c.Env, Dir: r.Dir, Objects: c.Objects, Empty: c.Empty != nil, Write: c.Write}
-	call := Call{Role: roleRepo, Folder: r.Project, Output: c.Output, Lax: c.Lax, Time: repoTime}
+	in := repoInput{Git: c.Git, Args: c.Args, Dir: r.Dir, Objects: c.Objects, Empty: c.Empty != nil, Write: c.Write}
+	call := Call{Role: roleRepo, Folder: r.Project, Lax: c.Lax, Time: repoTime}
 	for _, f := range []*os.File{c.Empty, r.Outside} {
 		if f != nil {
 			call.More = append(call.More, f)
@@ -121,16 +117,14 @@ func (in repoInput) env() ([]string, error) {
 		"GIT_ALLOW_PROTOCOL=", "GIT_ADVICE=0",
 	}
 	if !in.Empty {
-		env = append(env, "GIT_DIR="+in.Dir)
-		return append(env, in.Env...), nil
+		return append(env, "GIT_DIR="+in.Dir), nil
 	}
 	// Its path leads to it as long as the helper can read it at all.
 	empty, err := os.Readlink(MorePath(0))
 	if err != nil {
 		return nil, fmt.Errorf("name folder: %w", err)
 	}
-	env = append(env, "GIT_DIR="+empty, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+quoteAlternate(in.Objects))
-	return append(env, in.Env...), nil
+	return append(env, "GIT_DIR="+empty, "GIT_ALTERNATE_OBJECT_DIRECTORIES="+quoteAlternate(in.Objects)), nil
 }
 
 // packs is where a repository has its packs.

@@ -49,6 +49,14 @@ func testRoles() Roles {
 	roles["greedy"] = Role{FileSize: 1000, Prepare: func(folder *os.File, input []byte) (jail.Policy, Work, error) {
 		return jail.Policy{WriteDirs: []string{FolderPath}}, func(io.Writer) error { return greedy(string(input)) }, nil
 	}}
+	roles["shell"] = Role{Prepare: func(_ *os.File, input []byte) (jail.Policy, Work, error) {
+		var script string
+		err := json.Unmarshal(input, &script)
+		p := jail.Policy{WriteFiles: []string{os.DevNull}, Exec: gitPrograms("/bin/bash")}
+		return p, func(io.Writer) error {
+			return become("/bin/bash", []string{"bash", "-c", script}, []string{"PATH=/usr/bin:/bin"})
+		}, err
+	}}
 	return roles
 }
 
@@ -235,6 +243,21 @@ func TestLimits(t *testing.T) {
 				t.Errorf("%v is ErrNotExist: %v", err, missing)
 			}
 		})
+	}
+}
+
+// TestNothingIsLeftBehind has a program go on in the background with the
+// helper's output, which would hold up whoever waits for the answer's end.
+func TestNothingIsLeftBehind(t *testing.T) {
+	needJail(t)
+	if _, err := os.Stat("/bin/bash"); err != nil {
+		t.Skipf("found no bash: %v", err)
+	}
+	for _, script := range []string{"sleep 60 & echo done", "set -m; sleep 60 & echo done"} {
+		out, err := Run(deadline(t), Call{Role: "shell", Input: script, Time: 20 * time.Second})
+		if err != nil || string(out) != "done\n" {
+			t.Errorf("%s: %q, %v", script, out, err)
+		}
 	}
 }
 

@@ -1,12 +1,13 @@
 package seccomp
 
 // programs is what starting another program takes: processes, though in no
-// namespace of their own, and the loader, which maps code.
+// namespace of their own, and the loader, which maps code. None leaves its
+// process group, which ends with the program that began it.
 func programs() group {
 	return append(names(
 		"arch_prctl", "dup", "dup2", "execve", "execveat", "fork", "getgroups", "getpgid",
 		"getpgrp", "getpriority", "getrlimit", "getrusage", "mmap", "mprotect", "pipe", "poll", "ppoll",
-		"pselect6", "select", "set_tid_address", "setpgid", "sysinfo", "times",
+		"pselect6", "select", "set_tid_address", "sysinfo", "times",
 		"umask", "vfork",
 	),
 		when("clone", lacks(0, cloneNamespaces)),
