@@ -35,8 +35,15 @@ type Host struct {
 	dial  upstream.DialFunc
 
 	slots  chan struct{} // one for each session
-	lock   chan struct{} // holds client; a channel, so that waiting can end
+	lock   chan struct{} // holds what follows; a channel, so that waiting can end
 	client *ssh.Client
+	late   <-chan loggedIn // a login that was given up; nil for none
+}
+
+// loggedIn is how a login ended.
+type loggedIn struct {
+	client *ssh.Client
+	err    error
 }
 
 // NewHost returns a server. Nothing is connected yet.
@@ -88,24 +95,23 @@ func (h *Host) drop(client *ssh.Client) {
 }
 
 func (h *Host) logIn(ctx context.Context) (*ssh.Client, error) {
+	if err := h.settle(); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, loginTime)
 	defer cancel()
 	conn, err := h.dial(ctx, "tcp", h.login.Address)
 	if err != nil {
 		return nil, upstream.Failed("cannot reach the SSH server", err)
 	}
-	type result struct {
-		client *ssh.Client
-		err    error
-	}
-	done := make(chan result, 1)
+	done := make(chan loggedIn, 1)
 	go func() { // an agent that waits for its user knows no deadline
 		c, chans, reqs, err := ssh.NewClientConn(conn, h.login.Name, h.config())
 		if err != nil {
-			done <- result{nil, err}
+			done <- loggedIn{nil, err}
 			return
 		}
-		done <- result{ssh.NewClient(c, chans, reqs), nil}
+		done <- loggedIn{ssh.NewClient(c, chans, reqs), nil}
 	}()
 	select {
 	case r := <-done:
@@ -116,7 +122,29 @@ func (h *Host) logIn(ctx context.Context) (*ssh.Client, error) {
 		return r.client, nil
 	case <-ctx.Done():
 		_ = conn.Close()
+		h.late = done
 		return nil, upstream.Failed("SSH login", ctx.Err())
+	}
+}
+
+// settle waits a moment for the end of a login that was given up. One that still
+// waits for the agent would have company of each that a VM asks for, and the agent's
+// user a question of each.
+func (h *Host) settle() error {
+	if h.late == nil {
+		return nil
+	}
+	timer := time.NewTimer(settleTime)
+	defer timer.Stop()
+	select {
+	case l := <-h.late:
+		if l.client != nil {
+			_ = l.client.Close()
+		}
+		h.late = nil
+		return nil
+	case <-timer.C:
+		return errors.New("the last SSH login still waits for the host's agent")
 	}
 }
 

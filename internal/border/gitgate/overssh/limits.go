@@ -9,6 +9,7 @@ const MaxSessions = 4
 // Limits in time. Silence within an exchange is package gitgate's to limit.
 const (
 	loginTime   = 30 * time.Second       // dial and login together
+	settleTime  = time.Second            // for the end of a login that was given up
 	sessionTime = 20 * time.Second       // opening a session
 	waitTime    = 2 * time.Minute        // for a session of the connection to end
 	openPause   = 200 * time.Millisecond // before the second try to open a session, and more before each next
