@@ -56,8 +56,12 @@ func (x *exchange) end() {
 
 func (x *exchange) touch() { x.watch.Reset(x.gate.silence) }
 
-// expire ends all waiting, with time for an answer.
+// expire ends all waiting, with time for an answer. After the exchange's end, when
+// a last byte of its body may have been noted late, the connection is another's.
 func (x *exchange) expire() {
+	if x.ctx.Err() != nil {
+		return
+	}
 	x.silent.Store(true)
 	x.cancel()
 	_ = x.control.SetReadDeadline(time.Now())
