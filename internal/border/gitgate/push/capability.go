@@ -91,5 +91,9 @@ func FilterOffer(line string) string {
 			kept = append(kept, name)
 		}
 	}
-	return ref + "\x00" + strings.Join(kept, " ") + "\n"
+	filtered := ref + "\x00" + strings.Join(kept, " ")
+	if strings.HasSuffix(line, "\n") { // else a full packet would become too long
+		filtered += "\n"
+	}
+	return filtered
 }

@@ -202,6 +202,10 @@ func TestFilterOffer(t *testing.T) {
 	if want := a + " refs/heads/x\x00report-status delete-refs object-format=sha1\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	full := a + " refs/heads/x\x00" + strings.Repeat("c", pktline.MaxPayload)
+	if full = full[:pktline.MaxPayload]; FilterOffer(full) != full {
+		t.Error("the line of a full packet is changed")
+	}
 }
 
 // FuzzRead asks for what is promised: no commands on an error, what passes
