@@ -48,7 +48,6 @@ type Config struct {
 	// Allowed tells whether the VM may reach a host through the proxy, port 443.
 	// nil means no host.
 	Allowed func(host string) bool
-	Logger  *slog.Logger // nil means none; never gets a login
 }
 
 // Gate serves connections of one VM. It is safe for concurrent use.
@@ -73,9 +72,6 @@ func (r *repo) policy() push.Policy { return push.Policy{Remote: r.Remote, Push:
 func New(c Config) *Gate {
 	if c.Dial == nil {
 		c.Dial = upstream.SystemDial()
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	if c.Recorder == nil {
 		c.Recorder = nobody{}

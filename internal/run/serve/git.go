@@ -11,7 +11,7 @@ import (
 // host is allowed, it sends git to the host itself.
 func newGitGate(c Config, r *record.Recorder) *gitgate.Gate {
 	return gitgate.New(gitgate.Config{
-		Repos: c.Git.Repos, Recorder: gitRecord{r}, Logger: c.Logger,
+		Repos: c.Git.Repos, Recorder: gitRecord{r},
 		Allowed: func(host string) bool {
 			_, ok := c.Allow.Match(hosts.Target{Name: host, Port: hosts.DefaultPort})
 			return ok
