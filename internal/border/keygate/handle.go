@@ -42,6 +42,7 @@ func (g *Gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // rewrite makes the request for upstream.
 func (g *Gate) rewrite(pr *httputil.ProxyRequest) {
 	clean(pr.Out.Header)
+	pr.Out.Trailer = nil // its names; the values would come after the body
 	pr.Out.Header.Set("X-Api-Key", g.config.Key)
 	pr.Out.Host = ""
 	pr.Out.URL.Scheme = g.config.Upstream.Scheme
