@@ -20,7 +20,6 @@ type Claim struct {
 	Before      float64 `json:"seconds_before"`         // until the project was there
 	After       float64 `json:"seconds_after"`          // until the bundle was there
 	LastMessage string  `json:"last_message,omitempty"` // lines, each printable
-	Tip         string  `json:"-"`
 	Leftover    bool    `json:"leftover"`
 	Squashed    bool    `json:"squashed"`
 	Trouble     string  `json:"trouble,omitempty"`
@@ -40,8 +39,8 @@ func parseClaim(text []byte) (Claim, error) {
 		Outcome: r.Outcome, Reason: plain.LineMax(r.Reason, maxReason),
 		Turns:   int(min(max(r.Turns, 0), maxNumber)),
 		CostUSD: bounded(r.CostUSD), Seconds: bounded(r.Seconds), Before: bounded(r.Before), After: bounded(r.After),
-		LastMessage: message(r.LastMessage), Tip: plain.LineMax(r.Tip, 64),
-		Leftover: r.Leftover, Squashed: r.Squashed, Trouble: plain.LineMax(r.Trouble, maxReason),
+		LastMessage: message(r.LastMessage),
+		Leftover:    r.Leftover, Squashed: r.Squashed, Trouble: plain.LineMax(r.Trouble, maxReason),
 	}, nil
 }
 
