@@ -19,7 +19,7 @@ func ParseDuration(text string) (time.Duration, error) {
 		return time.Duration(n) * 24 * time.Hour, nil
 	}
 	d, err := time.ParseDuration(text)
-	if err != nil {
+	if err != nil || d < 0 {
 		return 0, fault.New(fault.Usage, "write 90m, 12h or 7d", "%q is no time", text)
 	}
 	return d, nil

@@ -13,7 +13,7 @@ func TestParseDuration(t *testing.T) {
 			t.Errorf("%q = %v, %v, want %v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "soon", "1", "d", "-1d", "1.5d", "99999999999d", "1w"} {
+	for _, text := range []string{"", "soon", "1", "d", "-1d", "-5m", "1.5d", "99999999999d", "1w"} {
 		if got, err := ParseDuration(text); err == nil || got != 0 {
 			t.Errorf("%q = %v, want an error", text, got)
 		}

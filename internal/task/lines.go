@@ -68,10 +68,11 @@ type lineEvent struct {
 }
 
 func (l *Lines) print(voice, text string) {
-	text = plain.LineMax(text, maxLineBytes)
-	if voice == ownVoice {
-		text = plain.Line(text)
+	limit := plain.MaxLine // a command to copy is of no use when it is cut
+	if voice == vmVoice {
+		limit = maxLineBytes
 	}
+	text = plain.LineMax(text, limit)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()

@@ -39,6 +39,17 @@ func TestNothingOfTheVMBeginsALine(t *testing.T) {
 	}
 }
 
+func TestOwnLinesAreNotCutAsTheVMsAre(t *testing.T) {
+	l, _, err := newTestLines(false)
+	command := FetchCommand("/"+strings.Repeat("p", 700), "/"+strings.Repeat("b", 700), "1129-abc")
+	l.Own("%s", command)
+	l.vm(command)
+	own, vm, _ := strings.Cut(err.String(), "\n")
+	if !strings.HasSuffix(own, command) || len(vm) > maxLineBytes+50 {
+		t.Errorf("lines of %d and %d bytes", len(own), len(vm))
+	}
+}
+
 func TestTheVMCannotFloodTheTerminal(t *testing.T) {
 	l, _, err := newTestLines(false)
 	for range maxLines + 1000 {
