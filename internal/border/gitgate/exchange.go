@@ -28,6 +28,7 @@ type exchange struct {
 
 	watch  *time.Timer
 	silent atomic.Bool
+	ended  atomic.Bool
 }
 
 // begin prepares an exchange and its watch over silence.
@@ -50,6 +51,7 @@ func (g *Gate) begin(w http.ResponseWriter, r *http.Request, t route.Target, lis
 }
 
 func (x *exchange) end() {
+	x.ended.Store(true)
 	x.watch.Stop()
 	x.cancel()
 }
@@ -59,7 +61,7 @@ func (x *exchange) touch() { x.watch.Reset(x.gate.silence) }
 // expire ends all waiting, with time for an answer. After the exchange's end, when
 // a last byte of its body may have been noted late, the connection is another's.
 func (x *exchange) expire() {
-	if x.ctx.Err() != nil {
+	if x.ended.Load() {
 		return
 	}
 	x.silent.Store(true)
