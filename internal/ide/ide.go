@@ -47,12 +47,13 @@ type lock struct {
 // without links. ok is false when there is none. What is no lock file, belongs to
 // an IDE that has ended, or speaks another protocol is passed over.
 func Find(home, project string) (found IDE, ok bool) {
-	files, err := filepath.Glob(filepath.Join(home, lockFolder, "*.lock"))
+	files, err := os.ReadDir(filepath.Join(home, lockFolder))
 	if err != nil {
 		return IDE{}, false
 	}
 	best, newest := -1, time.Time{}
-	for _, file := range files[:min(len(files), maxFiles)] {
+	for _, entry := range files[:min(len(files), maxFiles)] {
+		file := filepath.Join(home, lockFolder, entry.Name())
 		candidate, started, err := read(file)
 		if err != nil {
 			continue
@@ -93,8 +94,9 @@ func read(file string) (lock, time.Time, error) {
 }
 
 func port(file string) uint16 {
-	n, err := strconv.ParseUint(strings.TrimSuffix(filepath.Base(file), ".lock"), 10, 16)
-	if err != nil {
+	name, isLock := strings.CutSuffix(filepath.Base(file), ".lock")
+	n, err := strconv.ParseUint(name, 10, 16)
+	if err != nil || !isLock {
 		return 0
 	}
 	return uint16(n)

@@ -22,6 +22,7 @@ func newScene(t *testing.T) scene {
 	if err != nil {
 		t.Fatal(err)
 	}
+	home = filepath.Join(home, "me [home]*") // no pattern
 	s := scene{t, home, filepath.Join(home, "src", "app")}
 	for _, dir := range []string{s.project, filepath.Join(home, lockFolder), filepath.Join(home, "other")} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
