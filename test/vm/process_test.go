@@ -147,3 +147,29 @@ func TestHostileChildrenDoNotStopThePowerOff(t *testing.T) {
 	}
 	noneWithin(t, time.Second)
 }
+
+// TestProgramsOfTheProjectAreNotStarted has in PATH a folder of the project, as
+// direnv puts it there, and programs in it that an earlier VM could have left.
+func TestProgramsOfTheProjectAreNotStarted(t *testing.T) {
+	b := newUser(t)
+	b.config("git:\n- remote: git.example/a/b\n  fetch: true\n")
+	bin := filepath.Join(b.project, "node_modules", ".bin")
+	taken := filepath.Join(b.home, "taken")
+	for _, name := range []string{"git", "ssh", "bwrap", "qemu-system-x86_64", "virtiofsd", "xclip", "wl-paste", "timedatectl"} {
+		path := filepath.Join(bin, name)
+		b.write(path, "#!/bin/sh\necho "+name+" >>"+taken+"\nPATH=${PATH#*:} exec "+name+" \"$@\"\n")
+		b.must(os.Chmod(path, 0o700))
+	}
+	for i, v := range b.env {
+		if path, ok := strings.CutPrefix(v, "PATH="); ok {
+			b.env[i] = "PATH=" + bin + string(filepath.ListSeparator) + path
+		}
+	}
+	_, _ = b.aibox("doctor") // that it lacks an image is no matter
+	if _, code := b.run("true"); code != 0 {
+		t.Errorf("the run ended with %d", code)
+	}
+	if names, err := os.ReadFile(taken); err == nil {
+		t.Errorf("programs of the project were started on the host: %q", names)
+	}
+}
