@@ -79,8 +79,7 @@ func (r *Router) Addresses(ctx context.Context, t hosts.Target) ([]netip.Addr, e
 	return found[:min(len(found), maxAddrs)], nil
 }
 
-// ConnectTo is the rest of Connect; addrs must be what Addresses said of t. The
-// error is a *Failure.
+// ConnectTo is the rest of Connect; addrs must be what Addresses said of t.
 func (r *Router) ConnectTo(ctx context.Context, t hosts.Target, addrs []netip.Addr) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
@@ -88,7 +87,26 @@ func (r *Router) ConnectTo(ctx context.Context, t hosts.Target, addrs []netip.Ad
 	if err != nil {
 		return nil, dialFailure(ctx, t, err)
 	}
+	if refusal := r.decideOwn(t, conn); refusal != nil {
+		_ = conn.Close()
+		return nil, refusal
+	}
 	return conn, nil
+}
+
+// decideOwn refuses a connection to an address that became the host's own after
+// OwnAddrs was filled, as those of IPv6 do each day: its two ends have one address.
+func (r *Router) decideOwn(t hosts.Target, conn net.Conn) *Refusal {
+	local, ok := conn.LocalAddr().(*net.TCPAddr)
+	remote, also := conn.RemoteAddr().(*net.TCPAddr)
+	if !ok || !also || !local.IP.Equal(remote.IP) {
+		return nil
+	}
+	own := remote.AddrPort().Addr().Unmap()
+	if _, private := hosts.Private(own); private { // Addresses let it pass
+		return nil
+	}
+	return DecideAddrs(r.Allow, []netip.Addr{own}, t, []netip.Addr{own})
 }
 
 func (r *Router) resolve(ctx context.Context, name string) ([]netip.Addr, error) {

@@ -92,6 +92,39 @@ func TestConnectDialsAtMostSoManyAddresses(t *testing.T) {
 	}
 }
 
+// ends is a connection with addresses.
+type ends struct {
+	net.Conn
+	local, remote net.Addr
+	closed        bool
+}
+
+func (e *ends) LocalAddr() net.Addr  { return e.local }
+func (e *ends) RemoteAddr() net.Addr { return e.remote }
+func (e *ends) Close() error         { e.closed = true; return nil }
+
+func TestConnectRefusesAnAddressThatBecameTheHostsOwn(t *testing.T) {
+	const there = "[2606:4700::1]:443"
+	at := func(text string) net.Addr { return net.TCPAddrFromAddrPort(netip.MustParseAddrPort(text)) }
+	for _, c := range []struct {
+		allow, local string
+		refused      bool
+	}{
+		{"web.example", "[2606:4700::2]:50000", false},
+		{"web.example", "[2606:4700::1]:50000", true},
+		{there, "[2606:4700::1]:50000", false},
+	} {
+		conn := &ends{local: at(c.local), remote: at(there)}
+		n := &network{answers: addrs("2606:4700::1"), works: map[string]net.Conn{there: conn}}
+		r := &Router{Allow: allow(t, "web.example", c.allow), Resolver: n, Dial: n.dial}
+		_, err := r.Connect(t.Context(), hosts.Target{Name: "web.example", Port: 443})
+		var refusal *Refusal
+		if errors.As(err, &refusal) != c.refused || (err != nil) != c.refused || conn.closed != c.refused {
+			t.Errorf("from %s with %s allowed: %v, closed %v", c.local, c.allow, err, conn.closed)
+		}
+	}
+}
+
 func TestSystemResolverAsksForTheNameItself(t *testing.T) {
 	n := &network{}
 	for _, name := range []string{"web.example", "intranet"} {
