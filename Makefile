@@ -78,6 +78,8 @@ install: build
 	  completion bash $(PREFIX)/share/bash-completion/completions/aibox; \
 	  completion zsh $(PREFIX)/share/zsh/site-functions/_aibox; \
 	  completion fish $(PREFIX)/share/fish/vendor_completions.d/aibox.fish
+	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; *) \
+	  echo 'aibox is in $(PREFIX)/bin, which your PATH lacks; for this shell: export PATH="$$PATH:$(PREFIX)/bin"' >&2 ;; esac
 
 ## image: the guest's kernel and root disk, into ~/.aibox/image/dev
 .PHONY: image

@@ -38,7 +38,7 @@ done
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/aibox
 kernel=${AIBOX_IMAGE:-$HOME/.aibox/image/dev}/vmlinuz
 [ ! -e "$kernel" ] || export AIBOX_TEST_KERNEL=$kernel
-claude=$(ls -t "$cache"/build/claude-*/claude 2>/dev/null | head -n 1)
+claude=$(ls -t "$cache"/build/claude-*/claude 2>/dev/null | head -n 1) || true # none without an image
 if [ -n "$claude" ]; then # where every user may run it
   open=$(mktemp -d)
   trap 'rm -rf "$open"' EXIT

@@ -209,6 +209,7 @@ main() {
   cd "$(dirname "$0")/.."
   [ "$(uname -s)-$(uname -m)" = Linux-x86_64 ] || fail "aibox builds and runs on Linux on x86-64 so far, not on $(uname -sm)"
   command -v go >/dev/null || fail "Go is not installed" "install Go 1.26 or newer"
+  go list -m >/dev/null || fail "$(go version) cannot build aibox" "install Go 1.26 or newer"
   install_packages
   check_subids
   install_virtiofsd

@@ -33,6 +33,9 @@ func Bump(ctx context.Context, o Options) (err error) {
 	defer log.Close()
 	j := &job{Options: &o, pins: pins, scratch: scratch, tools: &tool.Runner{Log: log, OnLine: o.Report.Progress}}
 	if err := errors.Join(j.bumpKernel(ctx), j.bumpClaude(ctx)); err != nil {
+		if failed := (*tool.Error)(nil); errors.As(err, &failed) {
+			failed.Log = "" // it goes with the scratch folder
+		}
 		return err
 	}
 	j.pins.Debian.Refresh++

@@ -38,8 +38,11 @@ func fetchClaude(ctx context.Context, j *job) error {
 		return err
 	}
 	found, err := filepath.Glob(filepath.Join(j.scratch, "*.tgz"))
-	if err != nil || len(found) != 1 {
-		return fmt.Errorf("npm pack left %d archives: %w", len(found), err)
+	if err != nil {
+		return err
+	}
+	if len(found) != 1 {
+		return fmt.Errorf("npm pack left %d archives, not one", len(found))
 	}
 	integrity, err := integrityOf(found[0])
 	if err != nil {

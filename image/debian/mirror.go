@@ -183,8 +183,11 @@ func (a *Apt) Download(ctx context.Context, name, version string) (string, error
 		return "", err
 	}
 	found, err := filepath.Glob(filepath.Join(a.dir, name+"_*.deb"))
-	if err != nil || len(found) != 1 {
-		return "", fmt.Errorf("apt-get download %s left %d files: %w", name, len(found), err)
+	if err != nil {
+		return "", err
+	}
+	if len(found) != 1 {
+		return "", fmt.Errorf("apt-get download %s left %d files, not one", name, len(found))
 	}
 	return found[0], nil
 }

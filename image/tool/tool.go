@@ -41,7 +41,7 @@ type Command struct {
 type Error struct {
 	Program string
 	Tail    []string // the last lines of its output, printable
-	Log     string   // the file with all of it
+	Log     string   // the file with all of it; empty if it is gone
 	Err     error
 }
 

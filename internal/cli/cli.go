@@ -6,7 +6,7 @@
 // else. Errors are one line "aibox: …" on stderr, in lower case, and a
 // line "hint: …" that names the command or config line to use. Colour is only
 // for a terminal, and not where NO_COLOR is set. Nobody is asked who has no
-// terminal: such a command needs --yes.
+// terminal: such a command needs --yes, but for "tasks clean", which timers call.
 package cli
 
 import (

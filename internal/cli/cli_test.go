@@ -14,6 +14,7 @@ import (
 
 	"aibox/internal/doctor"
 	"aibox/internal/fault"
+	"aibox/internal/image"
 	"aibox/internal/project"
 	vmrun "aibox/internal/run"
 
@@ -35,7 +36,7 @@ func TestMain(m *testing.M) {
 		return func() {
 			host := thisMachine()
 			host.uid, host.kernel, host.runVM, host.copyVM = 1000, "6.12.48-generic", fakeVM, fakeCopy
-			host.check = fakeCheck
+			host.check, host.locate = fakeCheck, fakeLocate
 			host.build = build{Version: "1.2.3", Commit: "abc", Go: "go1.26", OS: "linux", Arch: "amd64"}
 			change(&host)
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -45,7 +46,7 @@ func TestMain(m *testing.M) {
 	}
 	testscript.Main(m, map[string]func(){
 		"aibox":         command(func(*machine) {}),
-		"aibox-real":    command(func(host *machine) { host.runVM = vmrun.Run }),
+		"aibox-real":    command(func(host *machine) { host.runVM, host.locate = vmrun.Run, image.Locate }),
 		"aibox-as-root": command(func(host *machine) { host.uid = 0 }),
 		"aibox-release": command(func(host *machine) { host.build.Kernel = "0123abcd" }),
 		"aibox-on-6.6":  command(func(host *machine) { host.kernel = "6.6.87.2-microsoft-standard-WSL2" }),
@@ -126,6 +127,14 @@ func fakeVM(ctx context.Context, o vmrun.Options) (int, error) {
 	default:
 		return strconv.Atoi(end)
 	}
+}
+
+// fakeLocate finds an image where none is named.
+func fakeLocate(s image.Search) (image.Found, error) {
+	if s.Flag == "" {
+		return image.Found{}, nil
+	}
+	return image.Locate(s)
 }
 
 // fakeCheck finds what the script says.

@@ -62,9 +62,10 @@ func (d *demoVM) run(ctx context.Context, q demo.RunRequest) (result demo.RunRes
 		return result, fault.New(fault.Machine, "check the folder that TMPDIR names", "make a place for the demo's VM: %w", err)
 	}
 	kept, err := prepareDemo(state, q)
-	if err == nil {
-		result, err = d.session(ctx, state, q)
+	if err != nil {
+		return result, errors.Join(err, os.RemoveAll(state))
 	}
+	result, err = d.session(ctx, state, q)
 	if err == nil && result.Exit != 0 {
 		result.Logs = kept.Dir // what a demo that failed leaves behind, on purpose
 		return result, nil

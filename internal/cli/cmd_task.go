@@ -88,6 +88,9 @@ func (a *app) task(cmd *cobra.Command, args []string, o task.Options, f taskFlag
 			return err
 		}
 	}
+	if err := a.imageIsThere(f.vm.Image); err != nil {
+		return err
+	}
 	dir, err := os.Getwd()
 	if err != nil {
 		return fault.New(fault.Refused, "change into the project's folder again: cd /path/to/project", "the current folder is gone: %w", err)

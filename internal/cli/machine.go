@@ -21,6 +21,7 @@ type machine struct {
 	home   string
 	lookup func(string) (string, bool)
 	build  build
+	locate func(image.Search) (image.Found, error)
 	runVM  func(context.Context, vmrun.Options) (int, error)
 	check  func(context.Context, doctor.Host) []doctor.Result
 	copyVM func(context.Context, vmrun.Request, io.Writer, io.Writer) (int, vmrun.Report, error)
@@ -33,6 +34,7 @@ func thisMachine() machine {
 		home:   os.Getenv("HOME"),
 		lookup: os.LookupEnv,
 		build:  thisBuild(),
+		locate: image.Locate,
 		runVM:  vmrun.Run,
 		check:  doctor.Check,
 		copyVM: vmrun.InCopy,

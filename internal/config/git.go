@@ -20,7 +20,7 @@ func (d *decoder) readGit(n *yaml.Node) {
 			continue
 		}
 		before := len(d.mistakes)
-		r, _ := d.readRemote(item)
+		r := d.readRemote(item)
 		switch {
 		case len(d.mistakes) > before:
 			continue
@@ -39,7 +39,7 @@ func (d *decoder) readGit(n *yaml.Node) {
 	}
 }
 
-func (d *decoder) readRemote(item *yaml.Node) (r Remote, _ error) {
+func (d *decoder) readRemote(item *yaml.Node) (r Remote) {
 	d.mapping(item, []key{
 		{"remote", "", func(d *decoder, n *yaml.Node) {
 			if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!str" {
@@ -54,10 +54,9 @@ func (d *decoder) readRemote(item *yaml.Node) (r Remote, _ error) {
 		{"fetch", "", func(d *decoder, n *yaml.Node) { d.boolean(n, "fetch", &r.Fetch) }},
 		{"push", "", func(d *decoder, n *yaml.Node) { r.Push = d.readPush(n) }},
 	})
-	return r, nil
+	return r
 }
 
-// readPush also takes one pattern that stands there without a list.
 func (d *decoder) readPush(n *yaml.Node) []string {
 	var found []string
 	for _, p := range d.list(n, "push", "write push: [main]", maxGit) {

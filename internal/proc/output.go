@@ -2,18 +2,25 @@ package proc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"time"
 )
 
 // MaxOutput is the most that Output returns, in bytes.
 const MaxOutput = 1 << 20
 
+// leftTime bounds the wait for the end of standard output after the program
+// ended: a process that left the group may hold the pipe open for ever.
+const leftTime = 3 * time.Second
+
 // Output runs a short-lived program to its end and returns what it wrote to
 // standard output. cmd.Stdout is ignored. More than MaxOutput bytes, an exit status
-// other than 0, and the end of ctx are errors, and the program has ended then.
+// other than 0, a process that it left with its output, and the end of ctx are
+// errors, and the program has ended then.
 func Output(ctx context.Context, cmd Cmd) ([]byte, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -28,6 +35,10 @@ func Output(ctx context.Context, cmd Cmd) ([]byte, error) {
 	}
 	stop := context.AfterFunc(ctx, p.Kill)
 	defer stop()
+	go func() {
+		<-p.Done()
+		_ = r.SetReadDeadline(time.Now().Add(leftTime))
+	}()
 	out, readErr := io.ReadAll(io.LimitReader(r, MaxOutput+1))
 	if len(out) > MaxOutput {
 		p.Kill()
@@ -39,6 +50,9 @@ func Output(ctx context.Context, cmd Cmd) ([]byte, error) {
 	}
 	if err := p.Err(); err != nil {
 		return nil, err
+	}
+	if errors.Is(readErr, os.ErrDeadlineExceeded) {
+		return nil, fmt.Errorf("%s left a process that holds its output open", cmd.Name)
 	}
 	return out, readErr
 }

@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -182,6 +184,26 @@ func TestOutputLimits(t *testing.T) {
 	if _, err := Output(ctx, self("stubborn")); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("deadline: %v", err)
 	}
+}
+
+// A daemon that left the program's group and keeps its standard output open.
+func TestOutputDoesNotWaitForDaemons(t *testing.T) {
+	mark := "PROC_TEST_MARK=" + strconv.Itoa(os.Getpid()) + "-daemon"
+	pid := filepath.Join(t.TempDir(), "pid")
+	_, err := Output(t.Context(), Cmd{Name: "shell", Path: "/bin/sh", Env: []string{mark}, Args: []string{
+		"-c", `exec 3>&1; echo $(setsid sh -c 'sleep 3600 >&3 3>&- & echo $!') > "$0"`, pid}})
+	if err == nil || !strings.Contains(err.Error(), "holds its output open") {
+		t.Errorf("got %v", err)
+	}
+	text, err := os.ReadFile(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	daemon, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil || syscall.Kill(daemon, syscall.SIGKILL) != nil {
+		t.Fatalf("there was no daemon: %q", text)
+	}
+	nothingWith(t, mark)
 }
 
 func TestStartFails(t *testing.T) {

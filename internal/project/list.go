@@ -42,15 +42,33 @@ func (p Place) List(ctx context.Context) ([]Entry, error) {
 func (k Kept) entry(ctx context.Context) (Entry, error) {
 	e := Entry{Kept: k}
 	e.PID, e.Running = k.Running()
-	if info, err := os.Stat(filepath.Join(k.Dir, runLockName)); err == nil {
-		e.LastRun = info.ModTime()
-	}
+	e.LastRun = k.lastRun()
 	if _, err := os.Stat(k.Project); errors.Is(err, fs.ErrNotExist) {
 		e.Gone = true
 	}
 	var err error
 	e.Size, e.Partial, err = treesize.Of(ctx, k.Dir, treesize.MaxLook)
 	return e, err
+}
+
+// lastRun is when a run last took its lock, zero for never.
+func (k Kept) lastRun() time.Time {
+	info, err := os.Lstat(filepath.Join(k.Dir, runLockName))
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+// putLastRun undoes what taking the run's lock for something else did to it. The
+// caller still holds it.
+func (k Kept) putLastRun(at time.Time) {
+	path := filepath.Join(k.Dir, runLockName)
+	if at.IsZero() {
+		_ = os.Remove(path)
+		return
+	}
+	_ = os.Chtimes(path, at, at) // only what is listed depends on it
 }
 
 // Find returns what is kept for the project at path, which may be a folder that

@@ -48,11 +48,13 @@ func (k Kept) Remove(ctx context.Context) error {
 // the logs, the tasks and, unless logout, Claude Code's login. It refuses while a
 // run or a task lives.
 func (k Kept) Reset(ctx context.Context, logout bool) error {
+	last := k.lastRun()
 	lock, err := k.lockToClear()
 	if err != nil {
 		return err
 	}
 	defer lock.Release()
+	defer k.putLastRun(last)
 	if err := k.noMounts(k.Home()); err != nil {
 		return err
 	}

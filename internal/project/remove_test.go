@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 )
 
 // login puts a login and much else into the VM's home.
@@ -44,7 +45,7 @@ func TestReset(t *testing.T) {
 		k := w.kept(t)
 		w.login(t, k)
 		must(t, k.Reset(context.Background(), logout))
-		want := []string{"config.yaml", "console.log", "home/.claude/.credentials.json", "path", "run.lock", "tasks/t", "tasks.lock"}
+		want := []string{"config.yaml", "console.log", "home/.claude/.credentials.json", "path", "tasks/t", "tasks.lock"}
 		if logout {
 			want = slices.DeleteFunc(want, func(s string) bool { return s == "home/.claude/.credentials.json" })
 		}
@@ -55,6 +56,24 @@ func TestReset(t *testing.T) {
 			t.Errorf("home: %v, %v", info, err)
 		}
 		must(t, k.Reset(context.Background(), logout)) // and again
+	}
+}
+
+// A reset is no run.
+func TestResetLeavesTheLastRun(t *testing.T) {
+	w := newWorld(t)
+	k := w.kept(t)
+	must(t, k.Reset(context.Background(), false))
+	if at := k.lastRun(); !at.IsZero() {
+		t.Errorf("a project that never ran did at %v", at)
+	}
+	lock, err := k.LockRun()
+	must(t, err)
+	lock.Release()
+	before := time.Now().Add(-time.Hour).Truncate(time.Second)
+	must(t, os.Chtimes(filepath.Join(k.Dir, runLockName), before, before), k.Reset(context.Background(), false))
+	if at := k.lastRun(); !at.Equal(before) {
+		t.Errorf("the last run was at %v, want %v", at, before)
 	}
 }
 

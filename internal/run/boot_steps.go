@@ -82,19 +82,21 @@ func (b *box) connect(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		b.machine.Kill()
-		<-got
+		if r := <-got; r.err == nil { // it came at the last moment
+			r.link.Close()
+		}
 		return context.Cause(ctx)
 	case <-b.files.Done():
-		if err := b.files.Err(); err != nil {
+		err := b.files.Err()
+		if err != nil {
 			b.machine.Kill()
-			<-got
-			return err
+		} else { // the file server ended because the machine did, which knows why
+			err = errors.New("the VM ended before it had booted")
 		}
-		// the file server ended because the machine did, which knows why
 		if r := <-got; r.err == nil {
 			r.link.Close()
 		}
-		return errors.New("the VM ended before it had booted")
+		return err
 	}
 }
 

@@ -12,8 +12,11 @@ const (
 	texts             // an object of strings and flags
 )
 
-// maxText bounds each string in bytes.
-const maxText = 500
+// Limits in bytes of each string, and of a setting's whole text.
+const (
+	maxText  = 500
+	maxValue = 8 << 10
+)
 
 // allowed are the settings that a VM gets: of how Claude Code looks and answers.
 // None of them starts a program, names a file that is read, holds a secret, or
@@ -55,7 +58,7 @@ func allowed() map[string]form {
 
 func (f form) fits(value json.RawMessage) bool {
 	var v any
-	if json.Unmarshal(value, &v) != nil {
+	if len(value) > maxValue || json.Unmarshal(value, &v) != nil {
 		return false
 	}
 	switch v := v.(type) {

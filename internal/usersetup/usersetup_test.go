@@ -204,6 +204,7 @@ func TestHarmless(t *testing.T) {
 		`{"model":["opus"],"verbose":"yes","theme":{"command":"x"},"language":null}`:            nil,
 		`{"attribution":{"commit":{"command":"x"}}}`:                                            nil,
 		`{"model":"` + strings.Repeat("x", maxText+1) + `"}`:                                    nil,
+		`{"attribution":{"` + strings.Repeat("x", maxValue) + `":""}}`:                          nil,
 		`{"Model":"opus","unknown":"x","hooks":{"Stop":[]},"env":{"A":"b"},"apiKeyHelper":"x"}`: nil,
 	} {
 		got, err := harmless([]byte(value))

@@ -62,7 +62,7 @@ func connect(t *testing.T, handlers map[string]link.Handler) *guest {
 		handlers = map[string]link.Handler{echoService: {MaxStreams: 16, Serve: func(c net.Conn) { _, _ = io.Copy(c, c) }}}
 	}
 	go func() {
-		l, err := link.Serve(host, link.Options{Handlers: handlers, HelloTimeout: 2 * time.Second})
+		l, err := link.Serve(host, link.Options{Handlers: handlers, HelloTimeout: 5 * time.Second})
 		if l != nil {
 			g.onLink <- l
 		}

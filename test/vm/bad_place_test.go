@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"aibox/internal/run"
 )
@@ -181,7 +180,7 @@ func TestProjectDeletedDuringTheRun(t *testing.T) {
 	if _, code := s.wait(); code != 0 {
 		t.Errorf("exit code %d, %s", code, s.stderr.String())
 	}
-	noneWithin(t, time.Second)
+	noneLeft(t)
 	// and before it
 	gone := b.project
 	b.project = b.home

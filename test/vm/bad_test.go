@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // want is what a user must see who gives bad input: aibox's exit code, and
@@ -73,7 +72,7 @@ func (b *box) refuses(w want, args ...string) {
 	before := b.users()
 	screen, code := b.terminal(args...).last()
 	w.check(b.t, screen, code)
-	noneWithin(b.t, time.Second)
+	noneLeft(b.t)
 	b.same(before)
 }
 

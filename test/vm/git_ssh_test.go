@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/crypto/ssh"
 
@@ -205,5 +204,5 @@ func TestGitSSH(t *testing.T) {
 			t.Errorf("the user reads no %q in\n%s", want, s.stderr)
 		}
 	}
-	noneWithin(t, 10*time.Second)
+	noneLeft(t)
 }

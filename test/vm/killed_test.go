@@ -71,6 +71,6 @@ func TestLimitsOfTheUser(t *testing.T) {
 		cmd := exec.Command("bash", "-c", `ulimit `+limit+` && export TMPDIR && exec "$0" run --shell --image "$1"`, readEnvironment().aibox, b.image)
 		screen, code := b.onTerminal(cmd).last()
 		w.check(t, screen, code)
-		noneWithin(t, time.Second)
+		noneLeft(t)
 	}
 }

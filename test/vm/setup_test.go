@@ -127,16 +127,17 @@ func TestSetupSurvivesAHostileHome(t *testing.T) {
 }
 
 // A session may leave a file or a link where the config's next mounts go, or on
-// the way to them. It must not keep the VM from booting.
+// the way to them. It must not keep the VM from booting. One mount is below what
+// the state disk puts into the home.
 func TestSetupMountsReplaceWhatTheVMPutThere(t *testing.T) {
 	b := newBox(t)
 	b.writeHome("reference/book.md", "host book\n")
 	b.writeHome("skills/one/SKILL.md", "host skill\n")
 	b.writeHome("deep/file.md", "host deep\n")
 	b.mustRun(`echo mine > ~/reference; mkdir -p /project/out && ln -s /project/out ~/way; rm -rf ~/.claude/skills; echo mine > ~/.claude/skills`)
-	b.config("skills: false\nmounts:\n  - ~/reference:/home/user/reference\n  - ~/skills:/home/user/.claude/skills\n  - ~/deep:/home/user/way/deep\n")
-	got := b.mustRun(`cat ~/reference/book.md ~/.claude/skills/one/SKILL.md ~/way/deep/file.md ~/reference.replaced ~/.claude/skills.replaced; readlink ~/way.replaced; ls -A /project/out`)
-	if want := "host book\nhost skill\nhost deep\nmine\nmine\n/project/out\n"; got != want {
+	b.config("skills: false\nmounts:\n  - ~/reference:/home/user/reference\n  - ~/skills:/home/user/.claude/skills\n  - ~/deep:/home/user/way/deep\n  - ~/deep:/home/user/.cache/deep\n")
+	got := b.mustRun(`cat ~/reference/book.md ~/.claude/skills/one/SKILL.md ~/way/deep/file.md ~/.cache/deep/file.md ~/reference.replaced ~/.claude/skills.replaced; readlink ~/way.replaced; ls -A /project/out`)
+	if want := "host book\nhost skill\nhost deep\nhost deep\nmine\nmine\n/project/out\n"; got != want {
 		t.Errorf("the VM has %q, want %q", got, want)
 	}
 }

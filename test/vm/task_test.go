@@ -269,7 +269,7 @@ func TestTaskComesBackAsABundle(t *testing.T) {
 	if err != nil || !bytes.Contains(transcript, []byte(`"type":"result"`)) {
 		t.Errorf("transcript: %v, %d bytes", err, len(transcript))
 	}
-	noneWithin(t, time.Second)
+	noneLeft(t)
 	key := exec.CommandContext(t.Context(), "grep", "-r", taskKey, s.folder())
 	if out, err := key.Output(); err == nil {
 		t.Errorf("the key is in the task's folder: %s", out)
@@ -300,7 +300,7 @@ func TestTaskIsStoppedByItsTimeout(t *testing.T) {
 	if got := b.git("show", "aibox/"+r.ID+":d.txt"); got != "so far" {
 		t.Errorf("the work so far is %q", got)
 	}
-	noneWithin(t, time.Second)
+	noneLeft(t)
 }
 
 func TestTaskIsStoppedByTheUser(t *testing.T) {
@@ -318,7 +318,7 @@ func TestTaskIsStoppedByTheUser(t *testing.T) {
 		t.Fatalf("record %+v, %+v", r, r.VM)
 	}
 	b.fetch(r)
-	noneWithin(t, time.Second)
+	noneLeft(t)
 }
 
 func TestTaskIsStoppedAtOnceByASecondCtrlC(t *testing.T) {
@@ -329,7 +329,7 @@ func TestTaskIsStoppedAtOnceByASecondCtrlC(t *testing.T) {
 	s.until("once more stops all at once")
 	_ = s.cmd.Process.Signal(os.Interrupt)
 	s.wait()
-	noneWithin(t, 2*time.Second)
+	noneLeft(t)
 }
 
 func TestTaskKilledLeavesNoVM(t *testing.T) {
@@ -340,7 +340,7 @@ func TestTaskKilledLeavesNoVM(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.wait()
-	noneWithin(t, time.Second)
+	noneLeft(t)
 	out, err := b.aibox("tasks", "list")
 	if err != nil || !strings.Contains(out, "killed") {
 		t.Errorf("tasks list: %v\n%s", err, out)

@@ -77,7 +77,9 @@ func explain(w io.Writer, err error) {
 		for _, line := range failed.Tail {
 			fmt.Fprintf(w, "  %s\n", line)
 		}
-		fmt.Fprintf(w, "full log: %s\n", failed.Log)
+		if failed.Log != "" {
+			fmt.Fprintf(w, "full log: %s\n", failed.Log)
+		}
 	}
 	if hint := fault.HintOf(err); hint != "" {
 		fmt.Fprintf(w, "hint: %s\n", hint)

@@ -73,37 +73,55 @@ func makePrivate(dir string) error {
 	return os.MkdirAll(dir, 0o700)
 }
 
-// bindFolders puts the shares where the host wants them, then the state disk's
-// folders. Project and home have a place without a share too, which comes first
-// since other shares go below the home.
+// bindFolders puts the shares and the state disk's folders where they belong.
+// The home comes first, then what of the state disk is in it, since other shares
+// may go below both. Project and home have a place without a share too.
 func (m *machine) bindFolders() error {
 	for _, f := range []struct{ name, target string }{
 		{"home", wire.GuestHome}, {"project", wire.GuestProject},
 	} {
-		if slices.ContainsFunc(m.boot.Binds, func(b wire.Bind) bool { return b.Target == f.target }) {
-			continue
+		shared := slices.IndexFunc(m.boot.Binds, func(b wire.Bind) bool { return b.Target == f.target })
+		bind := func() error { return m.bindOwn(f.name, f.target) }
+		if shared >= 0 {
+			bind = func() error { return m.bindShare(m.boot.Binds[shared]) }
 		}
-		if err := m.bindOwn(f.name, f.target); err != nil {
+		if err := bind(); err != nil {
 			return err
 		}
+	}
+	if err := m.bindState(); err != nil {
+		return err
 	}
 	for _, b := range m.boot.Binds {
-		if !validShare(b.Share) {
-			return fmt.Errorf("share %q is not valid", b.Share)
-		}
-		var attributes uint64 = userMount
-		if b.ReadOnly {
-			attributes |= unix.MOUNT_ATTR_RDONLY
-		}
-		err := m.bind(filepath.Join(names.Shares, b.Share), b.Target, attributes, !b.Optional)
-		if err != nil && b.Optional {
-			m.note("folder " + b.Target + " is left out: " + oneLine(err.Error()))
+		if b.Target == wire.GuestHome || b.Target == wire.GuestProject {
 			continue
 		}
-		if err != nil {
+		if err := m.bindShare(b); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// bindShare puts a share where the host wants it.
+func (m *machine) bindShare(b wire.Bind) error {
+	if !validShare(b.Share) {
+		return fmt.Errorf("share %q is not valid", b.Share)
+	}
+	var attributes uint64 = userMount
+	if b.ReadOnly {
+		attributes |= unix.MOUNT_ATTR_RDONLY
+	}
+	err := m.bind(filepath.Join(names.Shares, b.Share), b.Target, attributes, !b.Optional)
+	if err != nil && b.Optional {
+		m.note("folder " + b.Target + " is left out: " + oneLine(err.Error()))
+		return nil
+	}
+	return err
+}
+
+// bindState puts the state disk's folders, where there is one.
+func (m *machine) bindState() error {
 	if !m.state {
 		return nil
 	}

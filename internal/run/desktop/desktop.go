@@ -57,7 +57,7 @@ func Open(ctx context.Context, c Config) *Desktop {
 func (d *Desktop) openIDE(ctx context.Context, c Config) error {
 	found, ok := ide.Find(c.Home, c.Project.Path)
 	if !ok {
-		return fmt.Errorf("none that runs has %s open", c.Project.Path)
+		return fmt.Errorf("none that runs has %q open", c.Project.Path)
 	}
 	token := rand.Text()
 	text, err := ide.LockFile(found, token)
