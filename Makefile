@@ -84,12 +84,12 @@ install: build
 ## image: the guest's kernel and root disk, into ~/.aibox/image/dev
 .PHONY: image
 image:
-	@go run -buildvcs=false ./image/cmd/build-image $(IMAGE_FLAGS)
+	@go run -buildvcs=false ./image/cmd/build-image --out '$(AIBOX_IMAGE)' $(IMAGE_FLAGS)
 
 ## test-image: the same with a program that gives root, for tests only
 .PHONY: test-image
 test-image:
-	@go run -buildvcs=false ./image/cmd/build-image --test $(IMAGE_FLAGS)
+	@go run -buildvcs=false ./image/cmd/build-image --test --out '$(AIBOX_TEST_IMAGE)' $(IMAGE_FLAGS)
 
 ## man: the manual pages in docs/man, from what the help says
 .PHONY: man

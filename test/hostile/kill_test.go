@@ -27,8 +27,8 @@ const killWindow = 12 * time.Second
 // bootWindow is the part of it in which a VM boots.
 const bootWindow = 5 * time.Second
 
-// leftWithin is how long what a killed process leaves may live on a busy machine.
-const leftWithin = 10 * time.Second
+// leftWithin is how long what a killed process leaves may live.
+const leftWithin = time.Second
 
 // endsWithin is how long aibox may take to end by itself after another one was killed.
 const endsWithin = 20 * time.Second

@@ -156,7 +156,7 @@ func TestNinePKilledLeavesNothing(t *testing.T) {
 	if err := s.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	noneLeft(t)
+	noneWithin(t, killTime)
 }
 
 func TestNinePDemo(t *testing.T) {

@@ -340,7 +340,7 @@ func TestTaskKilledLeavesNoVM(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.wait()
-	noneLeft(t)
+	noneWithin(t, killTime)
 	out, err := b.aibox("tasks", "list")
 	if err != nil || !strings.Contains(out, "killed") {
 		t.Errorf("tasks list: %v\n%s", err, out)
