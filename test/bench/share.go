@@ -27,6 +27,7 @@ const (
 	ourVirtiofs  = "virtiofs"
 	ourNine      = "9p"
 	ourDisk      = "disk"
+	ourLocal     = "local"
 	bareVirtiofs = "bare-virtiofs"
 	autoVirtiofs = "auto-virtiofs"
 	bareDisk     = "bare-disk"
@@ -79,8 +80,8 @@ func (m machine) share() ([]report.Row, error) {
 	}
 	s := newSides()
 	err = rounds(shareRounds, shareBudget, func(int) error {
-		r, err := m.oursOnFiles("shares: virtiofs\n", ourVirtiofs+"=dir:files "+ourDisk+"=dir:$HOME/.cache/files")
-		s.add(r, err, ourVirtiofs, ourDisk)
+		r, err := m.oursOnFiles("shares: virtiofs\n", ourVirtiofs+"=dir:files "+ourDisk+"=dir:$HOME/.cache/files "+ourLocal+"=dir:/usr/local/files")
+		s.add(r, err, ourVirtiofs, ourDisk, ourLocal)
 		r, err = m.oursOnFiles("shares: 9p\n", ourNine+"=dir:files")
 		s.add(r, err, ourNine)
 		r, err = m.bareOnFiles(dir)
@@ -116,8 +117,9 @@ func shareRows(s sides) (rows []report.Row) {
 				s.peer("virtiofs of aibox", ourVirtiofs, w.what, goal(2), restStream),
 				s.peer("virtio-9p of QEMU, Debian's kernel", qemuNine, w.what, report.Goal{}, ""),
 			}},
-			report.Row{Name: "state disk: " + w.name, Unit: w.unit, Ours: s.values[ourDisk+"/"+w.what], Peers: []report.Peer{
+			report.Row{Name: "state disk at ~/.cache: " + w.name, Unit: w.unit, Ours: s.values[ourDisk+"/"+w.what], Peers: []report.Peer{
 				s.peer("virtio-blk of bare QEMU", bareDisk, w.what, report.Goal{}, ""),
+				s.peer("the same disk at /usr/local, to which no path leads through the home", ourLocal, w.what, report.Goal{}, ""),
 			}})
 	}
 	return rows
