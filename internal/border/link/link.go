@@ -78,10 +78,12 @@ func helloOver(streams Streams, timeout time.Duration) error {
 	if !timer.Stop() {
 		err = errors.Join(err, context.DeadlineExceeded)
 	}
+	if conn != nil {
+		defer conn.Close()
+	}
 	if err != nil {
 		return fmt.Errorf("link with the VM: wait for hello: %w", err)
 	}
-	defer conn.Close()
 	return answerHello(conn, timeout)
 }
 

@@ -35,16 +35,18 @@ func TestTable(t *testing.T) {
 		{"boot message", "clock"}, {"boot message", "host name"}, {"boot message", "time zone"}, {"boot message", "user"},
 		{"boot message", "state disk"}, {"boot message", "shares"}, {"boot message", "forwarders"}, {"boot message", "session server"},
 		{"state disk", "folders"}, {"shares", "folders"}, {"folders", "home"}, {"control groups", "session server"},
-		{"session server", "read-only root"},
+		{"forwarders", "read-only root"}, {"claude code", "read-only root"}, {"clipboard programs", "read-only root"},
+		{"session server", "sessions"}, {"folders", "sessions"},
 	} {
 		if a, b := slices.Index(order, pair[0]), slices.Index(order, pair[1]); a < 0 || b < 0 || a >= b {
 			t.Errorf("%s must come before %s", pair[0], pair[1])
 		}
 	}
-	if last := order[len(order)-1]; last != "read-only root" {
-		t.Errorf("the last step is %s", last)
+	// A command that starts before finds privileges of programs still honoured.
+	if last := order[len(order)-2:]; !slices.Equal(last, []string{"read-only root", "sessions"}) {
+		t.Errorf("the last steps are %q", last)
 	}
-	for _, name := range []string{"root", "user", "folders", "read-only root", "forwarders", "session server", "control groups"} {
+	for _, name := range []string{"root", "user", "folders", "read-only root", "forwarders", "session server", "sessions", "control groups"} {
 		if !must[name] {
 			t.Errorf("step %s may fail", name)
 		}

@@ -56,8 +56,8 @@ func newMachine() *machine {
 }
 
 // steps is the boot. Three parts: what needs nothing, the host's word, and
-// what depends on it. The root becomes read-only last, when all mount points
-// and files in /etc exist.
+// what depends on it. The root becomes read-only when all mount points and files
+// in /etc exist; only then may a session start its command.
 func (m *machine) steps() []step {
 	return []step{
 		{"root", switchRoot, true},
@@ -83,8 +83,8 @@ func (m *machine) steps() []step {
 		{"claude code", m.answerClaude, false},
 		{"clipboard programs", m.addClipboard, false},
 		{"forwarders", m.forward, true},
-		{"sessions", m.openSessions, true},
 		{"read-only root", closeRoot, true},
+		{"sessions", m.openSessions, true},
 	}
 }
 

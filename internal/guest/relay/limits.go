@@ -1,13 +1,18 @@
 package relay
 
-import "time"
+import (
+	"time"
 
-// The host ends a VM with more than mux.GuestStreams streams; a closed one may
-// live for some seconds more, so these stay well below. They also bound what a
-// hostile program can make init hold: a window and two buffers per connection.
-// One port cannot take all, so that downloads do not lock Claude's API out.
+	"aibox/internal/wire/mux"
+)
+
+// Connections of the VM's programs at once. The rest of the guest's streams is for
+// init's own, and for closed ones that may live for some seconds more. The limits
+// also bound what a hostile program can make init hold: a window and two buffers
+// per connection. One port cannot take all, so that downloads do not lock Claude's
+// API out.
 const (
-	maxConns        = 160
+	maxConns        = mux.GuestStreams - 40
 	maxConnsPerPort = 120
 )
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 )
 
 // maxFile bounds what is read of the home, in bytes; a bigger file is left alone.
@@ -19,11 +20,16 @@ func read(root *os.Root, name string) ([]byte, error) {
 	if !info.Mode().IsRegular() || info.Size() > maxFile {
 		return nil, nil
 	}
-	f, err := root.Open(name)
+	// Another VM may share the home and swap files: opening a pipe must not wait for
+	// a writer, who may never come.
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	defer f.Close()
+	if now, err := f.Stat(); err != nil || !os.SameFile(info, now) {
+		return nil, err
+	}
 	text, err := io.ReadAll(io.LimitReader(f, maxFile))
 	if err == nil && text == nil {
 		text = []byte{}

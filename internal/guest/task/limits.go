@@ -10,8 +10,9 @@ const (
 	maxDetail = 160
 	// maxSaid bounds the last words of a step that are kept.
 	maxSaid = 4 << 10
-	// maxMessage bounds Claude Code's last message in the result.
-	maxMessage = 16 << 10
+	// maxMessage bounds Claude Code's last message in the result: written as JSON,
+	// in which a character takes up to six bytes, all still fits into wire.MaxResult.
+	maxMessage = 8 << 10
 	// maxReason bounds every other text in the result.
 	maxReason = 500
 	// reserve is kept free on the disk until Claude Code has ended, so that its

@@ -42,7 +42,9 @@ func (w *worker) do(answer *proto.Response) error {
 	r := &w.request
 	switch r.Type {
 	case proto.Tflush:
-		w.flushed(r.OldTag, r.Tag)
+		if w.flushed != nil {
+			<-w.flushed
+		}
 		return nil
 	case proto.Tattach:
 		return w.attach(answer)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -156,6 +157,29 @@ func TestManyAtOnce(t *testing.T) {
 		received.Wait()
 		s.untouched(t)
 	})
+}
+
+// A VM may keep as many folders open as it may hold fids.
+func TestOpenFoldersHoldNoBuffers(t *testing.T) {
+	t.Run(kinds()[0], func(t *testing.T) {
+		s := newScene(t, kinds()[0], Options{})
+		before := heap()
+		const folders, each = 400, 16 << 10
+		for range folders {
+			fid := s.open("work", proto.OpenRead)
+			s.must(proto.Request{Type: proto.Treaddir, Fid: fid, Count: MaxMessage})
+		}
+		if used := heap() - before; used > folders*each {
+			t.Errorf("%d KiB for each open folder, want at most %d", used/folders>>10, each>>10)
+		}
+	})
+}
+
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
 
 func TestManyEntries(t *testing.T) {

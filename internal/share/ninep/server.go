@@ -111,6 +111,7 @@ type worker struct {
 	request proto.Request
 	ready   bool          // out holds the answer, data and all
 	done    chan struct{} // of the request, for those that wait for it
+	flushed chan struct{} // done of the request that a Tflush is about; nil if it is over
 	limit   uint32        // of the answer
 }
 
@@ -194,17 +195,25 @@ func (w *worker) begin() error {
 		answer.Name, s.limit = proto.Version, answer.Count
 	}
 	w.out, _ = answer.Append(w.out[:0])
+	s.writeMu.Lock() // a request that is no longer active may still be sending its answer
+	defer s.writeMu.Unlock()
 	_, err := s.out.Write(w.out)
 	return err
 }
 
-// register notes that the request is worked on.
+// register notes that the request is worked on. It looks up what a Tflush is about
+// here, in the messages' order: as each waits for an earlier one alone, none waits
+// for itself by way of others.
 func (w *worker) register() error {
 	s := w.Server
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.active[w.request.Tag] != nil {
 		return fmt.Errorf("%w: tag %d is used twice", errProtocol, w.request.Tag)
+	}
+	w.flushed = nil
+	if w.request.Type == proto.Tflush {
+		w.flushed = s.active[w.request.OldTag]
 	}
 	w.done = make(chan struct{})
 	s.active[w.request.Tag] = w.done
@@ -225,14 +234,4 @@ func (w *worker) answer() error {
 	s.mu.Unlock()
 	_, err := s.out.Write(w.out)
 	return err
-}
-
-// flushed waits until the request with the tag was answered.
-func (s *Server) flushed(tag, own uint16) {
-	s.mu.Lock()
-	done := s.active[tag]
-	s.mu.Unlock()
-	if done != nil && tag != own {
-		<-done
-	}
 }

@@ -79,7 +79,9 @@ func Suite(t *testing.T, backend vm.Backend, spec func(*testing.T) vm.Spec) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		if m, err := backend.Start(ctx, spec(t)); !errors.Is(err, context.Canceled) {
-			m.Kill()
+			if err == nil {
+				m.Kill()
+			}
 			t.Errorf("Start with a cancelled context: %v", err)
 		}
 	})

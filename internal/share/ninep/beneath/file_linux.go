@@ -18,7 +18,6 @@ type file struct {
 
 	mu   sync.Mutex // guards what follows, and the position of fd
 	next uint64     // where fd stands in the folder
-	raw  []byte
 }
 
 func (f *file) Close() {
@@ -95,10 +94,9 @@ func (f *file) Entries(b []byte, offset uint64, max int) ([]byte, error) {
 	if size < minDirents {
 		return b, unix.EINVAL
 	}
-	if len(f.raw) < size {
-		f.raw = make([]byte, size)
-	}
-	n, err := unix.Getdents(f.fd, f.raw[:size])
+	buffer := f.node.space.buffer(size)
+	defer f.node.space.buffers.Put(buffer)
+	n, err := unix.Getdents(f.fd, (*buffer)[:size])
 	if err != nil {
 		return b, err
 	}
@@ -106,7 +104,7 @@ func (f *file) Entries(b []byte, offset uint64, max int) ([]byte, error) {
 	if err != nil {
 		return b, err
 	}
-	for raw := f.raw[:n]; len(raw) >= direntName; {
+	for raw := (*buffer)[:n]; len(raw) >= direntName; {
 		length := int(binary.NativeEndian.Uint16(raw[direntSize:]))
 		if length < direntName || length > len(raw) {
 			return b, unix.EIO

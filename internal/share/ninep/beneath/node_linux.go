@@ -12,11 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Space numbers the file systems of all shares of a VM, so that equal inode
-// numbers of two are told apart.
+// Space is what all shares of a VM have in common. It numbers their file systems,
+// so that equal inode numbers of two are told apart.
 type Space struct {
 	mu      sync.Mutex
 	devices map[uint64]uint64
+
+	buffers sync.Pool // of *[]byte, for one read of a folder each
 }
 
 // maxDevices is how many file systems have numbers of their own.
@@ -35,6 +37,16 @@ func (s *Space) path(device, inode uint64) uint64 {
 		s.devices[device] = n
 	}
 	return inode ^ n<<48
+}
+
+// buffer returns one of size bytes at least, to be put back into buffers. A folder
+// has none of its own: a VM may keep tens of thousands of them open.
+func (s *Space) buffer(size int) *[]byte {
+	if b, ok := s.buffers.Get().(*[]byte); ok && len(*b) >= size {
+		return b
+	}
+	b := make([]byte, size)
+	return &b
 }
 
 // node is a tree.Node. Its handle is an O_PATH one, or that of a file which was

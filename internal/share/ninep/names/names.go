@@ -65,12 +65,3 @@ func device(stem string) bool {
 	// The superscripts are digits to Windows.
 	return ok && utf8.RuneCountInString(number) == 1 && strings.Contains("0123456789¹²³", number)
 }
-
-// Same tells whether two names mean one file in a folder of the system: on
-// Windows, and on macOS as it usually is, without regard to case.
-func Same(goos, a, b string) bool {
-	if goos == "windows" || goos == "darwin" {
-		return strings.EqualFold(a, b)
-	}
-	return a == b
-}
