@@ -62,7 +62,7 @@ func (s *session) exchange(up *upstream, h httphead.Head, path string) (again bo
 		return false, s.upgrade(h, u, resp, up.r)
 	}
 	if err == nil {
-		again = s.respond(h, resp, u.ended.Load())
+		again = s.respond(h, resp, up.r, u.ended.Load())
 		keep = again && up.clean(h, resp)
 	}
 	if !keep {
@@ -142,15 +142,16 @@ func (s *session) upgrade(h httphead.Head, u *upload, resp *http.Response, r *bu
 	httphead.DropHop(resp.Header)
 	resp.Header.Set("Connection", "Upgrade")
 	resp.Header.Set("Upgrade", "websocket")
-	if writeHead(bufio.NewWriter(s.conn), resp) == nil {
+	w := bufio.NewWriter(s.conn)
+	if writeHead(w, resp); w.Flush() == nil {
 		s.splice(s.conn, s.r, u.up, r)
 	}
 	return nil
 }
 
-// respond passes a response on, flushing after each piece, and tells whether
-// the connection can carry another request.
-func (s *session) respond(h httphead.Head, resp *http.Response, bodySent bool) bool {
+// respond passes a response on, which comes from r, flushing after each piece,
+// and tells whether the connection can carry another request.
+func (s *session) respond(h httphead.Head, resp *http.Response, r *bufio.Reader, bodySent bool) bool {
 	again := bodySent && !h.HTTP10 && !httphead.Lists(h.Header, "Connection", "close")
 	httphead.DropHop(resp.Header)
 	none := h.Method == http.MethodHead || resp.StatusCode == http.StatusNoContent || resp.StatusCode == http.StatusNotModified
@@ -170,11 +171,15 @@ func (s *session) respond(h httphead.Head, resp *http.Response, bodySent bool) b
 		resp.Header.Set("Connection", "close")
 	}
 	w := bufio.NewWriterSize(s.conn, 4<<10)
-	if writeHead(w, resp) != nil || none {
-		return again
+	writeHead(w, resp)
+	if r.Buffered() == 0 || none { // else the head leaves with the first piece
+		if w.Flush() != nil || none {
+			return again
+		}
 	}
 	if !inChunks {
-		return s.copy(w, resp.Body, w.Flush) == nil && again
+		err := s.copy(w, resp.Body, w.Flush)
+		return w.Flush() == nil && err == nil && again // an empty body left the head
 	}
 	chunks := httputil.NewChunkedWriter(w)
 	if s.copy(chunks, resp.Body, w.Flush) != nil {
@@ -186,10 +191,9 @@ func (s *session) respond(h httphead.Head, resp *http.Response, bodySent bool) b
 	return w.Flush() == nil && again
 }
 
-func writeHead(w *bufio.Writer, resp *http.Response) error {
+func writeHead(w *bufio.Writer, resp *http.Response) {
 	reason := strings.TrimPrefix(resp.Status, fmt.Sprint(resp.StatusCode, " "))
 	_, _ = fmt.Fprintf(w, "HTTP/1.1 %03d %s\r\n", resp.StatusCode, reason)
 	_ = resp.Header.Write(w)
 	_, _ = w.WriteString("\r\n")
-	return w.Flush()
 }

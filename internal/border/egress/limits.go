@@ -12,6 +12,7 @@ const (
 	answerTime    = 10 * time.Second // writing one of the proxy's own answers
 	lingerTime    = 2 * time.Second  // reading what a refused client still sends
 	cutClientTime = time.Minute      // a response to a client that ended its sending
+	watchAfter    = time.Second / 10 // a response whose client is watched from then on
 )
 
 // Other limits.

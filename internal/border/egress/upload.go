@@ -21,6 +21,7 @@ type upload struct {
 	up    net.Conn
 	ended atomic.Bool // the whole body has been read, before its last bytes are sent
 	done  chan struct{}
+	watch *time.Timer // starts the reading where there is no body
 	timer *time.Timer // runs once the client has ended its sending; read after done
 	cause error       // why the client's body cannot be sent to its end; read after done
 
@@ -31,16 +32,22 @@ type upload struct {
 func (s *session) startUpload(h httphead.Head, up net.Conn) *upload {
 	u := &upload{s: s, up: up, done: make(chan struct{})}
 	u.ended.Store(h.Length == 0)
-	go func() {
-		defer close(u.done)
-		if err := u.sendBody(h); err != nil || u.wait(0) != nil {
-			return
-		}
-		if _, err := s.r.Peek(1); err == io.EOF {
-			u.timer = time.AfterFunc(cutClientTime, func() { _ = up.Close() })
-		}
-	}()
+	if u.ended.Load() {
+		u.watch = time.AfterFunc(watchAfter, func() { u.read(h) }) // most responses are over by then
+	} else {
+		go u.read(h)
+	}
 	return u
+}
+
+func (u *upload) read(h httphead.Head) {
+	defer close(u.done)
+	if err := u.sendBody(h); err != nil || u.wait(0) != nil {
+		return
+	}
+	if _, err := u.s.r.Peek(1); err == io.EOF {
+		u.timer = time.AfterFunc(cutClientTime, func() { _ = u.up.Close() })
+	}
 }
 
 func (u *upload) sendBody(h httphead.Head) error {
@@ -110,6 +117,9 @@ func (u *upload) wait(d time.Duration) error {
 
 // stop ends the reading. While the body is not sent, up must be closed before.
 func (u *upload) stop() {
+	if u.watch != nil && u.watch.Stop() {
+		return // nothing was read
+	}
 	u.mu.Lock()
 	u.stopped = true
 	_ = u.s.conn.SetReadDeadline(time.Unix(1, 0))

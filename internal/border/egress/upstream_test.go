@@ -72,3 +72,14 @@ func TestServerConnectionIsKept(t *testing.T) {
 		})
 	}
 }
+
+// TestHeadOfAnEmptyResponse has the server say more than it announced: the head
+// must come nevertheless.
+func TestHeadOfAnEmptyResponse(t *testing.T) {
+	w := newWorld(talker(t, "Content-Length: 0\r\n\r\nmore%d", 1))
+	p, _ := w.proxy(t, "web.example:80")
+	got := ask(t, p, "GET http://web.example/ HTTP/1.1\r\nHost: web.example\r\nConnection: close\r\n\r\n")
+	if !strings.HasPrefix(got, "HTTP/1.1 200 OK\r\n") || strings.Contains(got, "more") {
+		t.Errorf("the client got %q", got)
+	}
+}
