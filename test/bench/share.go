@@ -101,11 +101,9 @@ func shareRows(s sides) (rows []report.Row) {
 		{"write 256 MB and fsync", work.Write, "MB/s"},
 		{"read 256 MB", work.Read, "MB/s"},
 	} {
-		goal := func(ratio float64) report.Goal {
-			if w.unit == "s" {
-				return report.AtMost(ratio)
-			}
-			return report.AtLeast(1 / ratio)
+		goal, rest := report.AtMost, restStream
+		if w.unit != "s" {
+			goal, rest = func(ratio float64) report.Goal { return report.AtLeast(1 / ratio) }, restPieces
 		}
 		rows = append(rows,
 			report.Row{Name: "virtiofs: " + w.name, Unit: w.unit, Ours: s.values[ourVirtiofs+"/"+w.what], Peers: []report.Peer{
@@ -114,7 +112,7 @@ func shareRows(s sides) (rows []report.Row) {
 			}},
 			report.Row{Name: "9p: " + w.name, Unit: w.unit, Ours: s.values[ourNine+"/"+w.what], Peers: []report.Peer{
 				s.peer("diod over the same link", diod, w.what, goal(1.2), ""),
-				s.peer("virtiofs of aibox", ourVirtiofs, w.what, goal(2), restStream),
+				s.peer("virtiofs of aibox", ourVirtiofs, w.what, goal(2), rest),
 				s.peer("virtio-9p of QEMU, Debian's kernel", qemuNine, w.what, report.Goal{}, ""),
 			}},
 			report.Row{Name: "state disk at ~/.cache: " + w.name, Unit: w.unit, Ours: s.values[ourDisk+"/"+w.what], Peers: []report.Peer{
