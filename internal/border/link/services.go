@@ -10,6 +10,7 @@ import (
 
 	"aibox/internal/plain"
 	"aibox/internal/wire"
+	"aibox/internal/wire/mux"
 )
 
 // services hands streams to the handlers of their services.
@@ -59,13 +60,21 @@ func (s *services) serve(conn net.Conn) {
 		return
 	}
 	_ = conn.SetReadDeadline(time.Time{})
-	defer s.recovered(name)
+	defer s.recovered(name, conn)
 	svc.Serve(conn)
 }
 
-// recovered keeps a handler's bug from ending the user's session.
-func (s *services) recovered(name string) {
-	if p := recover(); p != nil && s.mayLog() {
+// recovered keeps a handler's bug from ending the user's session. The VM sees
+// that its stream broke off.
+func (s *services) recovered(name string, conn net.Conn) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	if stream, ok := conn.(*mux.Stream); ok {
+		stream.Abort()
+	}
+	if s.mayLog() {
 		s.log.Error("a handler of the link panicked", "service", name,
 			"panic", plain.Line(fmt.Sprint(p)), "stack", string(debug.Stack()))
 	}
