@@ -111,7 +111,7 @@ func shareRows(s sides) (rows []report.Row) {
 				s.peer("bare virtiofsd, cache=auto", autoVirtiofs, w.what, report.Goal{}, ""),
 			}},
 			report.Row{Name: "9p: " + w.name, Unit: w.unit, Ours: s.values[ourNine+"/"+w.what], Peers: []report.Peer{
-				s.peer("diod over the same link", diod, w.what, goal(1.2), ""),
+				s.peer("diod over the same kind of port", diod, w.what, goal(1.2), ""),
 				s.peer("virtiofs of aibox", ourVirtiofs, w.what, goal(2), rest),
 				s.peer("virtio-9p of QEMU, Debian's kernel", qemuNine, w.what, report.Goal{}, ""),
 			}},
@@ -195,7 +195,7 @@ func (m machine) bareOnFiles(dir string) (work.Outcome, error) {
 		return work.Outcome{}, err
 	}
 	defer stop()
-	vm.Extra, vm.Jobs = append(vm.Extra, args...), append(vm.Jobs, diod+"=link:"+me.Username+":"+folder)
+	vm.Extra, vm.Jobs = append(vm.Extra, args...), append(vm.Jobs, diod+"=port:"+me.Username+":"+folder)
 	return m.Run(vm)
 }
 

@@ -1,40 +1,41 @@
 package ninep
 
 import (
-	"bytes"
-	"io"
-	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-func pair(t *testing.T) (int, *os.File) {
-	t.Helper()
-	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
+// TestAwaitHost takes a socket that is not connected for a port whose host has
+// not come yet: both hang up and can be written.
+func TestAwaitHost(t *testing.T) {
+	socket := func() int {
+		fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { unix.Close(fd) })
+		return fd
+	}
+	host, port := socket(), socket()
+	address := &unix.SockaddrUnix{Name: filepath.Join(t.TempDir(), "host")}
+	if err := unix.Bind(host, address); err != nil {
 		t.Fatal(err)
 	}
-	f := os.NewFile(uintptr(fds[1]), "end")
-	t.Cleanup(func() { f.Close() })
-	return fds[0], f
-}
-
-// Both directions carry every byte, and the end of one side is the other's.
-func TestCarryMount(t *testing.T) {
-	port, host := pair(t)
-	socket, kernel := pair(t)
-	go carryMount(port, socket)
-	text := bytes.Repeat([]byte("0123456789abcdef"), 20000)
-	for _, way := range [][2]*os.File{{kernel, host}, {host, kernel}, {kernel, host}} {
-		go func() { _, _ = way[0].Write(text) }()
-		got := make([]byte, len(text))
-		if _, err := io.ReadFull(way[1], got); err != nil || !bytes.Equal(got, text) {
-			t.Fatalf("%v, equal %v", err, bytes.Equal(got, text))
-		}
+	if err := unix.Listen(host, 1); err != nil {
+		t.Fatal(err)
 	}
-	host.Close()
-	if _, err := kernel.Read(make([]byte, 1)); err != io.EOF {
-		t.Errorf("the kernel's end after the host's: %v", err)
+	if err := awaitHost(port, 10*time.Millisecond); err == nil {
+		t.Error("a host that never came was found")
+	}
+	found := make(chan error, 1)
+	go func() { found <- awaitHost(port, time.Minute) }()
+	if err := unix.Connect(port, address); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-found; err != nil {
+		t.Errorf("awaitHost = %v", err)
 	}
 }

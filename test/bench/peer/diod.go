@@ -3,77 +3,61 @@
 package peer
 
 import (
-	"io"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 
-	"aibox/internal/border/link"
 	"aibox/internal/wire"
-	"aibox/test/bench/work"
 )
 
-// Diod makes a serial port with aibox's link over which diod serves dir, and
-// returns QEMU's arguments for it. stop ends it after the VM.
+// Diod makes a serial port over which diod serves dir, and returns QEMU's
+// arguments for it. stop ends it after the VM.
 func (p Paths) Diod(dir string) (args []string, stop func(), err error) {
 	if _, err := p.tool("diod"); err != nil {
 		return nil, nil, err
 	}
-	socket := filepath.Join(filepath.Dir(dir), "link.sock")
+	socket := filepath.Join(filepath.Dir(dir), "port.sock")
 	listener, err := net.Listen("unix", socket)
 	if err != nil {
 		return nil, nil, err
 	}
 	ended := make(chan struct{})
+	end := make(chan struct{})
 	go func() {
 		defer close(ended)
-		conn, err := listener.Accept()
-		if err != nil {
-			return
-		}
-		l, err := link.Serve(conn, link.Options{Handlers: map[string]link.Handler{
-			work.FileService: {MaxStreams: 1, Serve: func(c net.Conn) { p.serveDiod(c, dir) }},
-		}})
-		if err == nil {
-			<-l.Done()
-			l.Close()
+		if conn, err := listener.Accept(); err == nil {
+			p.serveDiod(conn.(*net.UnixConn), dir, end)
 		}
 	}()
 	stop = func() {
 		listener.Close()
+		close(end)
 		<-ended
 	}
-	return []string{"-device", "virtio-serial-device", "-chardev", "socket,id=link,path=" + socket,
-		"-device", "virtserialport,chardev=link,name=" + wire.PortName}, stop, nil
+	return []string{"-device", "virtio-serial-device", "-chardev", "socket,id=port,path=" + socket,
+		"-device", "virtserialport,chardev=port,name=" + wire.SharePortName}, stop, nil
 }
 
-// serveDiod has diod serve one stream until it ends.
-func (p Paths) serveDiod(stream net.Conn, dir string) {
-	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+// serveDiod hands the connection to diod and ends it when end is closed.
+func (p Paths) serveDiod(conn *net.UnixConn, dir string, end <-chan struct{}) {
+	theirs, err := conn.File()
+	conn.Close()
 	if err != nil {
 		return
 	}
-	theirs, ours := os.NewFile(uintptr(pair[0]), "diod"), os.NewFile(uintptr(pair[1]), "bench")
-	conn, err := net.FileConn(ours)
-	ours.Close()
-	if err != nil {
-		theirs.Close()
-		return
-	}
-	defer conn.Close()
 	cmd, err := p.diod(theirs, dir)
 	if err == nil {
 		err = cmd.Start()
 	}
 	theirs.Close()
 	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench: diod:", err)
 		return
 	}
-	defer ender(cmd)()
-	go func() { _, _ = io.Copy(stream, conn) }()
-	_, _ = io.Copy(conn, stream)
+	<-end
+	ender(cmd)()
 }
 
 // diod serves who asks as the user who runs the bench.

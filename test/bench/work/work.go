@@ -60,9 +60,6 @@ func timed(do func() error) (float64, error) {
 
 const megabyte = 1 << 20
 
-// FileService is the stream over which a peer's VM has its files served.
-const FileService = "files"
-
 // JobsWord starts the word of the kernel's command line with a peer's jobs.
 const (
 	JobsWord      = "bench_jobs="
