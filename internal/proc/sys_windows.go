@@ -5,7 +5,8 @@ import (
 	"syscall"
 )
 
-const rootDir = ""
+// rootDir is that of the current drive.
+const rootDir = `\`
 
 func sysAttributes(cmd Cmd) (*syscall.SysProcAttr, error) {
 	if cmd.Caged || len(cmd.Files) > 0 {
