@@ -15,6 +15,7 @@ import (
 
 	"aibox/internal/border/gitgate"
 	"aibox/internal/jail"
+	"aibox/test/output"
 
 	"golang.org/x/crypto/ssh/agent"
 )
@@ -110,7 +111,7 @@ func TestGitSSHConfined(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var stderr lockedBuffer
+	var stderr output.Buffer
 	cmd.Stderr = &stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"aibox/internal/vm/qemu"
 	"aibox/test/bench/peer"
 	"aibox/test/bench/work"
+	"aibox/test/output"
 )
 
 // machine is what is measured, and on what.
@@ -79,7 +80,7 @@ func (m machine) configure(env []string, project, config string) error {
 type session struct {
 	cmd       *exec.Cmd
 	alive     *os.File // its end ends the run
-	out, said output
+	out, said output.Buffer
 }
 
 // start starts a session with a command. wait must follow.

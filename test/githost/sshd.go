@@ -1,7 +1,6 @@
 package githost
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"net"
@@ -9,7 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
+
+	"aibox/test/output"
 )
 
 // SSHD is OpenSSH's server on loopback. It lets in the user who runs it, and
@@ -17,7 +17,7 @@ import (
 type SSHD struct {
 	Port string
 
-	log    buffer
+	log    output.Buffer
 	cancel context.CancelFunc
 	cmd    *exec.Cmd
 	copied chan struct{}
@@ -159,21 +159,4 @@ func (s *SSHD) Close() {
 	s.cancel()
 	_ = s.cmd.Wait()
 	<-s.copied
-}
-
-type buffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }

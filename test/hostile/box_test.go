@@ -4,19 +4,18 @@ package hostile
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"aibox/internal/run"
+	"aibox/test/output"
 )
 
 // bootDeadline bounds a boot and one command under software emulation on a busy machine.
@@ -86,25 +85,8 @@ type session struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
 	stdout *bufio.Reader
-	stderr *lockedBuffer
+	stderr *output.Buffer
 	ended  chan struct{}
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // start boots a VM that runs command, without a terminal.
@@ -127,7 +109,7 @@ func (b *box) start(command string, change ...func(*run.Request)) *session {
 	if _, err := w.Write(text); err != nil {
 		b.t.Fatal(err)
 	}
-	s := &session{t: b.t, box: b, stderr: &lockedBuffer{}, ended: make(chan struct{})}
+	s := &session{t: b.t, box: b, stderr: &output.Buffer{}, ended: make(chan struct{})}
 	s.cmd = exec.Command(readEnvironment().aibox, run.SessionCommand)
 	s.cmd.Dir, s.cmd.Env, s.cmd.ExtraFiles = b.project, b.env, []*os.File{r}
 	s.cmd.Stderr = s.stderr

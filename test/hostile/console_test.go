@@ -116,7 +116,7 @@ func daemons(t *testing.T, expected bool) (left []proclist.Process) {
 	}
 	for {
 		left = nil
-		for _, p := range processes(t) {
+		for _, p := range proclist.All(t) {
 			if line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID)); err == nil && bytes.Contains(line, []byte("vm\x00daemon")) {
 				left = append(left, p)
 			}

@@ -360,7 +360,7 @@ func TestRawFUSENumbers(t *testing.T) {
 func (k *kernel) small() {
 	k.t.Helper()
 	for _, pid := range k.server.Processes() {
-		for _, p := range descendants(k.t, pid) {
+		for _, p := range proclist.Below(k.t, pid) {
 			if peak := proclist.PeakMemory(p.PID); peak > 256<<20 {
 				k.t.Errorf("%s took %d MiB", p.Name, peak>>20)
 			}

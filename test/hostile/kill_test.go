@@ -95,7 +95,7 @@ func (b *box) killOne(t *testing.T, after time.Duration, pick int) proclist.Proc
 	case <-s.ended:
 		t.Fatalf("the run ended by itself: %s", s.stderr.String())
 	}
-	victim := choose(descendants(t, s.cmd.Process.Pid), pick)
+	victim := choose(proclist.Below(t, s.cmd.Process.Pid), pick)
 	needed := main(victim.Name) && !asked(victim)
 	victim.Kill()
 	if victim.PID == s.cmd.Process.Pid {
@@ -109,7 +109,7 @@ func (b *box) killOne(t *testing.T, after time.Duration, pick int) proclist.Proc
 		}
 		clean(t, "stderr", s.stderr.String())
 	case <-time.After(endsWithin):
-		if needed && !lives(descendants(t, s.cmd.Process.Pid), victim.Name) { // else it had ended before the kill
+		if needed && !lives(proclist.Below(t, s.cmd.Process.Pid), victim.Name) { // else it had ended before the kill
 			t.Errorf("aibox goes on without %s", victim.Name)
 		}
 		_ = s.cmd.Process.Kill() // a helper's work is not needed for a run
@@ -150,7 +150,7 @@ func (b *box) nothingLeft(t *testing.T) {
 	t.Helper()
 	for start := time.Now(); ; {
 		var left []proclist.Process
-		for _, p := range processes(t) {
+		for _, p := range proclist.All(t) {
 			if main(p.Name) || strings.HasPrefix(p.Name, "aibox") || strings.HasPrefix(p.Name, "ld-linux") || p.Name == "git" {
 				left = append(left, p)
 			}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"testing"
 )
 
 // Process is one that was alive when it was listed.
@@ -25,12 +26,12 @@ func (p Process) Kill() {
 }
 
 // All lists the living processes of this user.
-func All() ([]Process, error) {
+func All(t testing.TB) (all []Process) {
+	t.Helper()
 	dirs, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
-	var all []Process
 	for _, dir := range dirs {
 		// The folder of a process that cannot be dumped is root's: its own word counts.
 		status, err := os.ReadFile(filepath.Join(dir, "status"))
@@ -45,7 +46,7 @@ func All() ([]Process, error) {
 			all = append(all, p)
 		}
 	}
-	return all, nil
+	return all
 }
 
 // parse reads /proc/PID/stat, as proc(5) has it.
@@ -66,13 +67,9 @@ func parse(stat []byte) (p Process, alive bool) {
 }
 
 // Below lists a process and all below it.
-func Below(ancestor int) ([]Process, error) {
-	all, err := All()
-	if err != nil {
-		return nil, err
-	}
-	known := map[int]bool{}
-	var found []Process
+func Below(t testing.TB, ancestor int) (found []Process) {
+	t.Helper()
+	all, known := All(t), map[int]bool{}
 	for grew := true; grew; {
 		grew = false
 		for _, p := range all {
@@ -82,7 +79,7 @@ func Below(ancestor int) ([]Process, error) {
 			}
 		}
 	}
-	return found, nil
+	return found
 }
 
 // PeakMemory is the largest resident size so far of a process, in bytes; 0 for

@@ -33,10 +33,10 @@ func TestBelow(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	below, err := Below(os.Getpid())
+	below := Below(t, os.Getpid())
 	child := slices.IndexFunc(below, func(p Process) bool { return p.PID == cmd.Process.Pid })
-	if err != nil || child < 0 || below[child].Parent != os.Getpid() || below[0].PID != os.Getpid() {
-		t.Fatalf("below this process: %v, %v", below, err)
+	if child < 0 || below[child].Parent != os.Getpid() || below[0].PID != os.Getpid() {
+		t.Fatalf("below this process: %v", below)
 	}
 	below[child].Kill()
 	_ = cmd.Wait()

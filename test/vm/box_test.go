@@ -4,7 +4,6 @@ package vm
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,12 +12,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"aibox/internal/run"
+	"aibox/test/output"
 )
 
 // bootDeadline bounds a boot and one command under software emulation on a busy machine.
@@ -93,25 +92,8 @@ type session struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
 	stdout *bufio.Reader
-	stderr *lockedBuffer
+	stderr *output.Buffer
 	done   chan error
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
 
 // start boots a VM that runs command, without a terminal.
@@ -135,7 +117,7 @@ func (b *box) start(command string, change ...func(*run.Request)) *session {
 		b.t.Fatal(err)
 	}
 
-	s := &session{t: b.t, box: b, stderr: &lockedBuffer{}, done: make(chan error, 1)}
+	s := &session{t: b.t, box: b, stderr: &output.Buffer{}, done: make(chan error, 1)}
 	s.cmd = exec.Command(readEnvironment().aibox, run.SessionCommand)
 	s.cmd.Dir, s.cmd.Env, s.cmd.ExtraFiles = b.project, b.env, []*os.File{r}
 	s.cmd.Stderr = s.stderr
@@ -250,7 +232,7 @@ func (s *shell) doWithin(limit time.Duration, command string) (string, int) {
 		err  error
 	}
 	got := make(chan result, 1)
-	var out lockedBuffer
+	var out output.Buffer
 	go func() {
 		for {
 			line, err := s.stdout.ReadString('\n')

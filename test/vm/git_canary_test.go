@@ -15,6 +15,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"aibox/test/proclist"
 )
 
 // basicAuth is how the login looks on the wire, but for what may differ at its end.
@@ -111,7 +113,7 @@ for pid in filter(str.isdigit, os.listdir("/proc")):
 // QEMU's, which the user above its namespaces can open. It returns where it is.
 func (w *gitWorld) searchMemory(s *shell, needle string) string {
 	w.t.Helper()
-	for _, p := range descendants(w.t, s.cmd.Process.Pid) {
+	for _, p := range proclist.Below(w.t, s.cmd.Process.Pid) {
 		links, _ := filepath.Glob("/proc/" + strconv.Itoa(p.PID) + "/fd/*")
 		for _, link := range links {
 			if target, _ := os.Readlink(link); strings.HasPrefix(target, "/memfd:memory-backend") {

@@ -9,6 +9,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"aibox/test/output"
+	"aibox/test/proclist"
 )
 
 // A program of the host that dies in a session ends it at once, and by name.
@@ -21,14 +24,14 @@ func TestKilledProgramsAreNamed(t *testing.T) {
 		s := b.shell()
 		s.must("cat precious")
 		killed := 0
-		for _, p := range descendants(t, s.cmd.Process.Pid) {
+		for _, p := range proclist.Below(t, s.cmd.Process.Pid) {
 			if strings.HasPrefix(p.Name, program) {
 				killed++
 				b.must(syscall.Kill(p.PID, syscall.SIGKILL))
 			}
 		}
 		if killed == 0 {
-			t.Fatalf("no %s runs: %v", program, descendants(t, s.cmd.Process.Pid))
+			t.Fatalf("no %s runs: %v", program, proclist.Below(t, s.cmd.Process.Pid))
 		}
 		noneWithin(t, 15*time.Second) // before its input ends, which would end the session too
 		_, code := s.wait()
@@ -44,7 +47,7 @@ func TestTerminalIsClosed(t *testing.T) {
 	window.Dir, window.Env = b.project, b.env
 	keys, err := window.StdinPipe()
 	b.must(err)
-	c := &console{t: t, out: &lockedBuffer{}}
+	c := &console{t: t, out: &output.Buffer{}}
 	window.Stdout = c.out
 	b.must(window.Start())
 	t.Cleanup(func() { _ = window.Process.Kill() })

@@ -16,31 +16,11 @@ import (
 	"aibox/test/proclist"
 )
 
-// processes lists those of this user.
-func processes(t *testing.T) []proclist.Process {
-	t.Helper()
-	all, err := proclist.All()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
-// descendants lists a process and all below it.
-func descendants(t *testing.T, ancestor int) []proclist.Process {
-	t.Helper()
-	found, err := proclist.Below(ancestor)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
-}
-
 // machines lists the processes of aibox, QEMU, virtiofsd and bubblewrap.
 func machines(t *testing.T) []proclist.Process {
 	t.Helper()
 	var found []proclist.Process
-	for _, p := range processes(t) {
+	for _, p := range proclist.All(t) {
 		for _, name := range []string{"aibox", "qemu", "virtiofsd", "bwrap", "ld-linux"} {
 			if strings.HasPrefix(p.Name, name) {
 				found = append(found, p)

@@ -14,6 +14,7 @@ import (
 
 	"aibox/internal/cli"
 	"aibox/internal/task"
+	"aibox/test/proclist"
 )
 
 // A VM that dies in the middle of a task takes the commits with it, but not what
@@ -32,7 +33,7 @@ func TestTaskWhoseVMDies(t *testing.T) {
 			before := digest(t, b.project)
 			s := b.startTask(&scriptedAPI{commands: []string{"echo more >> a.txt; git commit -qam 'change a'; echo so''far", c.command}}, "die")
 			s.until("turn 2, ")
-			for _, p := range descendants(t, s.cmd.Process.Pid) {
+			for _, p := range proclist.Below(t, s.cmd.Process.Pid) {
 				if c.kill && strings.HasPrefix(p.Name, "qemu") {
 					_ = syscall.Kill(p.PID, syscall.SIGKILL)
 				}

@@ -19,6 +19,7 @@ import (
 
 	"aibox/internal/cli"
 	"aibox/internal/task"
+	"aibox/test/output"
 )
 
 // taskDeadline bounds a task with a few turns under software emulation on a busy machine.
@@ -67,7 +68,7 @@ func (b *box) git(args ...string) string {
 type startedTask struct {
 	t              *testing.T
 	cmd            *exec.Cmd
-	stdout, stderr *lockedBuffer
+	stdout, stderr *output.Buffer
 	done           chan error
 }
 
@@ -90,7 +91,7 @@ func (b *box) startTaskBy(api *scriptedAPI, cmd *exec.Cmd) *startedTask {
 		b.t.Fatal(err)
 	}
 	w.Close()
-	s := &startedTask{t: b.t, cmd: cmd, stdout: &lockedBuffer{}, stderr: &lockedBuffer{}, done: make(chan error, 1)}
+	s := &startedTask{t: b.t, cmd: cmd, stdout: &output.Buffer{}, stderr: &output.Buffer{}, done: make(chan error, 1)}
 	s.cmd.Dir, s.cmd.Env, s.cmd.ExtraFiles = b.project, b.env, []*os.File{r}
 	s.cmd.Stdout, s.cmd.Stderr = s.stdout, s.stderr
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -17,6 +17,9 @@ import (
 
 	"github.com/creack/pty"
 	"golang.org/x/term"
+
+	"aibox/test/output"
+	"aibox/test/proclist"
 )
 
 // console is `aibox run` on a terminal that the test holds.
@@ -26,7 +29,7 @@ type console struct {
 	tty    *os.File
 	before *term.State
 	cmd    *exec.Cmd
-	out    *lockedBuffer
+	out    *output.Buffer
 	ended  chan error
 }
 
@@ -51,7 +54,7 @@ func (b *box) onTerminal(cmd *exec.Cmd) *console {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	c := &console{t: b.t, pty: master, tty: tty, before: before, cmd: cmd, out: &lockedBuffer{}, ended: make(chan error, 1)}
+	c := &console{t: b.t, pty: master, tty: tty, before: before, cmd: cmd, out: &output.Buffer{}, ended: make(chan error, 1)}
 	c.cmd.Dir, c.cmd.Env = b.project, b.env
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = tty, tty, tty
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
@@ -66,7 +69,7 @@ func (b *box) onTerminal(cmd *exec.Cmd) *console {
 		tty.Close()
 		if b.t.Failed() {
 			b.t.Logf("the terminal showed:\n%q", tail(c.out.String(), 4000))
-			b.report(&session{stderr: &lockedBuffer{}})
+			b.report(&session{stderr: &output.Buffer{}})
 		}
 	})
 	return c
@@ -170,7 +173,7 @@ func TestTerminalIsRestoredWhenTheMachineIsKilled(t *testing.T) {
 func killQEMU(t *testing.T, ancestor int) {
 	t.Helper()
 	killed := 0
-	for _, p := range descendants(t, ancestor) {
+	for _, p := range proclist.Below(t, ancestor) {
 		if strings.HasPrefix(p.Name, "qemu") {
 			if err := syscall.Kill(p.PID, syscall.SIGKILL); err != nil {
 				t.Fatal(err)
