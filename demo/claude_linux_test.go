@@ -23,7 +23,7 @@ import (
 	"aibox/internal/border/egress"
 	"aibox/internal/border/egress/record"
 	"aibox/internal/fault"
-	"aibox/internal/hosts"
+	"aibox/test/allow"
 )
 
 // nobody is the ordinary user that root's tests run Claude Code as.
@@ -130,11 +130,7 @@ func (h *host) forwarder(r RunRequest) http.Handler {
 
 // proxy serves aibox's proxy for one listed port of the loopback.
 func (h *host) proxy(r RunRequest, recorder *record.Recorder) (addr string, stop func()) {
-	entry, err := hosts.Parse(fmt.Sprintf("127.0.0.1:%d", r.AllowPort))
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	p := egress.New(egress.Config{Allow: hosts.List{entry}, Recorder: recorder})
+	p := egress.New(egress.Config{Allow: allow.List(h.t, fmt.Sprint("127.0.0.1:", r.AllowPort)), Recorder: recorder})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		h.t.Fatal(err)

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"aibox/internal/border/gitgate"
-	"aibox/internal/border/gitgate/route"
-	"aibox/internal/wire"
+	"aibox/test/conns"
+	"aibox/test/githost"
 
 	"golang.org/x/crypto/ssh/agent"
 )
@@ -29,7 +29,7 @@ type world struct {
 
 	logins *Logins
 	gate   *gitgate.Gate
-	port   int
+	port   string
 	dialed func(net.Conn)
 }
 
@@ -87,26 +87,8 @@ func (w *world) serve() {
 		return c, err
 	}
 	w.gate = gitgate.New(gitgate.Config{Repos: w.logins.Repos, Dial: dial})
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.port = l.Addr().(*net.TCPAddr).Port
-	var all sync.WaitGroup
-	all.Go(func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			all.Go(func() { w.gate.Serve(c) })
-		}
-	})
-	w.t.Cleanup(func() {
-		_ = l.Close()
-		w.gate.Close()
-		all.Wait()
-	})
+	w.t.Cleanup(w.gate.Close)
+	_, w.port, _ = net.SplitHostPort(conns.Serve(w.t, w.gate.Serve))
 }
 
 // run runs git: the VM's once the gate is there.
@@ -115,13 +97,8 @@ func (w *world) run(dir string, args ...string) (string, error) {
 	cmd.Dir = dir
 	cmd.Env = []string{"HOME=" + filepath.Join(w.dir, "vm"), "PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b"}
-	if w.port != 0 {
-		settings := route.Settings([]string{testHost + "/me/app"})
-		cmd.Env = append(cmd.Env, fmt.Sprint("GIT_CONFIG_COUNT=", len(settings)))
-		for i, s := range settings {
-			name := strings.ReplaceAll(s.Name, fmt.Sprint(":", wire.GitPort), fmt.Sprint(":", w.port))
-			cmd.Env = append(cmd.Env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, name), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, s.Value))
-		}
+	if w.port != "" {
+		cmd.Env = append(cmd.Env, githost.ByBroker(w.port, testHost+"/me/app")...)
 	}
 	out, err := cmd.CombinedOutput()
 	return string(out), err

@@ -10,8 +10,8 @@ import (
 	"aibox/internal/border/terminal"
 	"aibox/internal/config"
 	"aibox/internal/fault"
-	"aibox/internal/hosts"
 	"aibox/internal/wire"
+	"aibox/test/allow"
 )
 
 func TestBootMessageHoldsNoKey(t *testing.T) {
@@ -20,11 +20,7 @@ func TestBootMessageHoldsNoKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	entry, err := hosts.Parse("[::1]:8080")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := bootMessage(config.Settings{Allow: hosts.List{entry}},
+	b := bootMessage(config.Settings{Allow: allow.List(t, "[::1]:8080")},
 		config.Resolved{
 			APIKey: config.Secret(secret),
 			Mounts: []config.Mount{{Host: "/host/tools", Guest: "/opt/tools"}},

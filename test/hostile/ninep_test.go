@@ -3,7 +3,6 @@
 package hostile
 
 import (
-	"encoding/binary"
 	"fmt"
 	"io"
 	"net"
@@ -17,6 +16,7 @@ import (
 	"aibox/internal/share/ninep"
 	"aibox/internal/share/ninep/helper"
 	"aibox/internal/share/ninep/proto"
+	"aibox/test/ninecall"
 )
 
 const byNineP = "9p server"
@@ -76,34 +76,11 @@ func (c *client) begin() {
 
 func (c *client) call(r proto.Request) proto.Response {
 	c.t.Helper()
-	b, ok := r.Append(nil)
-	if !ok {
-		c.t.Fatalf("request %+v is too long", r)
-	}
-	if _, err := c.conn.Write(b); err != nil {
-		c.t.Fatal(err)
-	}
-	answer, err := c.receive()
+	answer, err := ninecall.Call(c.conn, r)
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	return answer
-}
-
-func (c *client) receive() (r proto.Response, err error) {
-	var head [4]byte
-	if _, err := io.ReadFull(c.conn, head[:]); err != nil {
-		return r, err
-	}
-	b := make([]byte, binary.LittleEndian.Uint32(head[:]))
-	copy(b, head[:])
-	if _, err := io.ReadFull(c.conn, b[4:]); err != nil {
-		return r, err
-	}
-	if !proto.ParseResponse(b, &r) {
-		return r, fmt.Errorf("answer %x", b)
-	}
-	return r, nil
 }
 
 // refused fails the test if a request works, and if the server does not live on.

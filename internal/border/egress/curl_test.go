@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"aibox/test/conns"
 )
 
 // TestCurl runs the real curl as programs in the VM do.
@@ -37,7 +39,7 @@ func TestCurl(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	proxy := "http://" + listen(t, p.Serve)
+	proxy := "http://" + conns.Serve(t, p.Serve)
 	for _, c := range []struct {
 		name, args, want string
 		fails            bool

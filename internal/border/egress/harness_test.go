@@ -15,21 +15,9 @@ import (
 	"time"
 
 	"aibox/internal/border/egress/record"
-	"aibox/internal/hosts"
+	"aibox/test/allow"
+	"aibox/test/conns"
 )
-
-func allow(t testing.TB, lines ...string) hosts.List {
-	t.Helper()
-	var l hosts.List
-	for _, line := range lines {
-		e, err := hosts.Parse(line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		l = append(l, e)
-	}
-	return l
-}
 
 // world is a fake network: names resolve to what answers says, and the
 // addresses of hosts lead to local listeners. It records what the proxy asks.
@@ -94,49 +82,13 @@ func newWorld(listener string) *world {
 func (w *world) proxy(t testing.TB, lines ...string) (*Proxy, *record.Recorder) {
 	t.Helper()
 	rec := record.New(io.Discard, time.Now)
-	return New(Config{Allow: allow(t, lines...), Recorder: rec, Resolver: w, Dial: w.Dial}), rec
-}
-
-// listen serves connections one by one with serve until the test ends. Then it
-// closes those that are left, which a client may still keep for later requests,
-// and waits for all of them.
-func listen(t testing.TB, serve func(net.Conn)) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var (
-		all   sync.WaitGroup
-		conns []net.Conn // the accepting goroutine's until accepted is closed
-	)
-	accepted := make(chan struct{})
-	go func() {
-		defer close(accepted)
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			conns = append(conns, conn)
-			all.Go(func() { serve(conn) })
-		}
-	}()
-	t.Cleanup(func() {
-		_ = l.Close()
-		<-accepted
-		for _, conn := range conns {
-			_ = conn.Close()
-		}
-		all.Wait()
-	})
-	return l.Addr().String()
+	return New(Config{Allow: allow.List(t, lines...), Recorder: rec, Resolver: w, Dial: w.Dial}), rec
 }
 
 // dialProxy opens a connection to p as a program in the VM has it.
 func dialProxy(t testing.TB, p *Proxy) *net.TCPConn {
 	t.Helper()
-	conn, err := net.Dial("tcp", listen(t, p.Serve))
+	conn, err := net.Dial("tcp", conns.Serve(t, p.Serve))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +114,7 @@ func ask(t testing.TB, p *Proxy, request string) string {
 
 // echoHead is a server that answers each request with the head and body that arrived.
 func echoHead(t testing.TB) string {
-	return listen(t, func(c net.Conn) {
+	return conns.Serve(t, func(c net.Conn) {
 		defer func() { _ = c.Close() }()
 		r := bufio.NewReader(c)
 		var head strings.Builder

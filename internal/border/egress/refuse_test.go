@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"aibox/test/allow"
 )
 
 // TestRefusalNamesTheConfigLine checks the whole answer once, byte by byte.
@@ -66,7 +68,7 @@ func TestNamesThatResolveToPrivateAddresses(t *testing.T) {
 		w := newWorld("")
 		w.answers["web.example"] = []string{answer}
 		p, _ := w.proxy(t, "web.example", "web.example:80")
-		p.router.OwnAddrs = append(p.router.OwnAddrs, allow(t, "9.9.9.9:1")[0].Addr)
+		p.router.OwnAddrs = append(p.router.OwnAddrs, allow.List(t, "9.9.9.9:1")[0].Addr)
 		for _, request := range []string{
 			"CONNECT web.example:443 HTTP/1.1\r\n\r\n",
 			"GET http://web.example/ HTTP/1.1\r\nHost: web.example\r\n\r\n",

@@ -10,18 +10,20 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/coder/websocket"
+
+	"aibox/test/conns"
+	"aibox/test/heap"
 )
 
 // client returns an HTTP client that goes through p and trusts server, unless nil.
 func client(t testing.TB, p *Proxy, server *httptest.Server) *http.Client {
 	t.Helper()
-	proxy := &url.URL{Scheme: "http", Host: listen(t, p.Serve)}
+	proxy := &url.URL{Scheme: "http", Host: conns.Serve(t, p.Serve)}
 	transport := &http.Transport{Proxy: http.ProxyURL(proxy), ForceAttemptHTTP2: true}
 	if server != nil && server.TLS != nil {
 		transport.TLSClientConfig = server.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
@@ -125,7 +127,7 @@ func TestWebSocket(t *testing.T) {
 
 // TestHalfClose ends the client's direction first and then the server's first.
 func TestHalfClose(t *testing.T) {
-	w := newWorld(listen(t, func(c net.Conn) {
+	w := newWorld(conns.Serve(t, func(c net.Conn) {
 		defer func() { _ = c.Close() }()
 		b, _ := io.ReadAll(c)
 		_, _ = fmt.Fprintf(c, "got %s", b)
@@ -136,7 +138,7 @@ func TestHalfClose(t *testing.T) {
 	}
 
 	late := make(chan string, 1)
-	w = newWorld(listen(t, func(c net.Conn) {
+	w = newWorld(conns.Serve(t, func(c net.Conn) {
 		defer func() { _ = c.Close() }()
 		_, _ = io.WriteString(c, "all")
 		_ = c.(*net.TCPConn).CloseWrite()
@@ -163,7 +165,7 @@ func TestServerEnds(t *testing.T) {
 		"within a length": "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf",
 		"within a chunk":  "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n",
 	} {
-		w := newWorld(listen(t, func(c net.Conn) {
+		w := newWorld(conns.Serve(t, func(c net.Conn) {
 			defer func() { _ = c.Close() }()
 			_, _ = c.Read(make([]byte, 4096))
 			_, _ = io.WriteString(c, response)
@@ -182,7 +184,7 @@ func TestServerEnds(t *testing.T) {
 		"at once": "", "within the head": "HTTP/1.1 200 OK\r\nA: b", "no HTTP": "SSH-2.0-x\r\n", "unasked 101": "HTTP/1.1 101 X\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
 		"endless head": "HTTP/1.1 200 OK\r\nA: " + strings.Repeat("b", 2*maxResponse),
 	} {
-		w := newWorld(listen(t, func(c net.Conn) {
+		w := newWorld(conns.Serve(t, func(c net.Conn) {
 			defer func() { _ = c.Close() }()
 			_, _ = c.Read(make([]byte, 4096))
 			_, _ = io.WriteString(c, response)
@@ -204,7 +206,7 @@ func TestResponseForms(t *testing.T) {
 		{"GET", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n2\r\nok\r\n0\r\nX-Sum: 1\r\n\r\n",
 			"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-Sum: 1\r\n\r\n"},
 	} {
-		w := newWorld(listen(t, func(conn net.Conn) {
+		w := newWorld(conns.Serve(t, func(conn net.Conn) {
 			defer func() { _ = conn.Close() }()
 			_, _ = conn.Read(make([]byte, 4096))
 			_, _ = io.WriteString(conn, c.response)
@@ -221,30 +223,15 @@ func TestResponseForms(t *testing.T) {
 func TestUploadOfAGigabyte(t *testing.T) {
 	const size = 1 << 30
 	for _, scheme := range []string{"http", "https"} {
-		var peak uint64
 		sum := make(chan int64, 1)
 		s, w := server(t, scheme == "https", func(w http.ResponseWriter, r *http.Request) {
-			var n int64
-			buf := make([]byte, 1<<20)
-			for next := int64(0); ; {
-				k, err := r.Body.Read(buf)
-				if n += int64(k); n >= next {
-					var m runtime.MemStats
-					runtime.ReadMemStats(&m)
-					peak, next = max(peak, m.HeapAlloc), n+64<<20
-				}
-				if err != nil {
-					break
-				}
-			}
+			n, _ := io.Copy(io.Discard, r.Body)
 			sum <- n
 		})
 		p, _ := w.proxy(t, "web.example", "web.example:80")
 		c := client(t, p, s)
 		c.Timeout = 5 * time.Minute
-		runtime.GC()
-		var before runtime.MemStats
-		runtime.ReadMemStats(&before)
+		peak := heap.Watch(t)
 		resp, err := c.Post(scheme+"://web.example/", "application/octet-stream", io.LimitReader(zeros{}, size))
 		if err != nil {
 			t.Fatal(err)
@@ -253,7 +240,7 @@ func TestUploadOfAGigabyte(t *testing.T) {
 		if n := <-sum; n != size {
 			t.Errorf("%s: server got %d bytes", scheme, n)
 		}
-		if grown := int64(peak) - int64(before.HeapAlloc); grown > 32<<20 {
+		if grown := peak(); grown > 32<<20 {
 			t.Errorf("%s: heap grew by %d bytes", scheme, grown)
 		}
 	}
@@ -283,7 +270,7 @@ func TestContent(t *testing.T) {
 
 // TestEarlyResponse has the server refuse an upload before it has read it.
 func TestEarlyResponse(t *testing.T) {
-	w := newWorld(listen(t, func(c net.Conn) {
+	w := newWorld(conns.Serve(t, func(c net.Conn) {
 		_, _ = c.Read(make([]byte, 100))
 		_, _ = io.WriteString(c, "HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig")
 		_ = c.(*net.TCPConn).CloseWrite()

@@ -8,12 +8,14 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"aibox/test/conns"
 )
 
 // talker is a server that answers each request with its number on its
 // connection, in the way that answer says, and ends a connection after last ones.
 func talker(t *testing.T, answer string, last int) string {
-	return listen(t, func(c net.Conn) {
+	return conns.Serve(t, func(c net.Conn) {
 		defer func() { _ = c.Close() }()
 		r := bufio.NewReader(c)
 		for n := range last {

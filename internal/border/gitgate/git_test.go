@@ -276,5 +276,5 @@ func TestGitNothingOfTheVMs(t *testing.T) {
 func TestGitSentBack(t *testing.T) {
 	w := newWorld(t, options{allow: func(host string) bool { return host == testHost }})
 	w.fails(w.dir, "git ls-remote https://"+testRepo+"2", "127.0.0.1 port 9") // the proxy of this VM
-	w.fails(w.dir, "git ls-remote http://127.0.0.1:"+port(w)+"/"+testHost+"/you/app", "is not listed")
+	w.fails(w.dir, "git ls-remote http://127.0.0.1:"+w.port+"/"+testHost+"/you/app", "is not listed")
 }

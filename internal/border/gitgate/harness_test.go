@@ -17,8 +17,8 @@ import (
 	"sync"
 	"testing"
 
-	"aibox/internal/border/gitgate/route"
-	"aibox/internal/wire"
+	"aibox/test/conns"
+	"aibox/test/githost"
 )
 
 const (
@@ -36,7 +36,7 @@ type world struct {
 	bare   string // the server's repository
 	home   string // of the VM's git
 	gate   *Gate
-	port   int // of the gate
+	port   string // of the gate
 	record *record
 	seen   *requests
 
@@ -108,7 +108,7 @@ func newWorld(t testing.TB, o options) *world {
 	}
 	w.gate = New(Config{Repos: repos, Recorder: w.record, Dial: dial, RootCAs: roots, Allowed: o.allow})
 	t.Cleanup(w.gate.Close)
-	w.listen()
+	_, w.port, _ = net.SplitHostPort(conns.Serve(t, w.gate.Serve)) // stands for the VM's port and the link
 	return w
 }
 
@@ -172,48 +172,16 @@ func (w *world) serveHTTPS(handle func(http.ResponseWriter, *http.Request, http.
 	return dial, ca.pool
 }
 
-// listen stands for the VM's port and the link.
-func (w *world) listen() {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.port = l.Addr().(*net.TCPAddr).Port
-	var all sync.WaitGroup
-	all.Go(func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			all.Go(func() { w.gate.Serve(c) })
-		}
-	})
-	w.t.Cleanup(func() {
-		_ = l.Close()
-		_ = w.gate.server.Close() // ends what a killed git left
-		all.Wait()
-	})
-}
-
 // environ is what the VM's git gets, with the gate's port for wire.GitPort.
 func (w *world) environ() []string {
 	var remotes []string
 	for _, r := range w.gate.config.Repos {
 		remotes = append(remotes, r.Remote)
 	}
-	env := []string{
-		"HOME=" + w.home, "PATH=" + os.Getenv("PATH"), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_CONFIG_NOSYSTEM=1",
+	return append(githost.ByBroker(w.port, remotes...),
+		"HOME="+w.home, "PATH="+os.Getenv("PATH"), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b",
-		"http_proxy=http://127.0.0.1:9", "https_proxy=http://127.0.0.1:9", "no_proxy=127.0.0.1",
-	}
-	settings := route.Settings(remotes)
-	env = append(env, fmt.Sprint("GIT_CONFIG_COUNT=", len(settings)))
-	for i, s := range settings {
-		name := strings.ReplaceAll(s.Name, fmt.Sprint(":", wire.GitPort), fmt.Sprint(":", w.port))
-		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, name), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, s.Value))
-	}
-	return env
+		"http_proxy=http://127.0.0.1:9", "https_proxy=http://127.0.0.1:9", "no_proxy=127.0.0.1")
 }
 
 func (w *world) run(dir string, args ...string) (string, error) {

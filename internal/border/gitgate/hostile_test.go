@@ -7,14 +7,14 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"aibox/internal/border/gitgate/push"
+	"aibox/test/conns"
+	"aibox/test/heap"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -184,23 +184,10 @@ func TestMemoryIsFlat(t *testing.T) {
 	const size = 256 << 20
 	f := &fakeServer{}
 	g, _ := fakeGate(f)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go g.Serve(c)
-		}
-	}()
-	peak := watchHeap(t)
+	address := conns.Serve(t, g.Serve)
+	peak := heap.Watch(t)
 	send := func(uri string, body io.Reader) int64 {
-		resp, err := http.Post("http://"+l.Addr().String()+uri, "", struct{ io.Reader }{body})
+		resp, err := http.Post("http://"+address+uri, "", struct{ io.Reader }{body})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,34 +210,6 @@ func TestMemoryIsFlat(t *testing.T) {
 	}
 	if got := peak(); got > 24<<20 {
 		t.Errorf("the heap grew by %d bytes", got)
-	}
-}
-
-// watchHeap samples the heap until the result is asked for.
-func watchHeap(t *testing.T) func() uint64 {
-	t.Helper()
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	base, top := m.HeapAlloc, m.HeapAlloc
-	stop, done := make(chan struct{}), sync.WaitGroup{}
-	done.Go(func() {
-		tick := time.NewTicker(5 * time.Millisecond)
-		defer tick.Stop()
-		for {
-			select {
-			case <-stop:
-				return
-			case <-tick.C:
-				runtime.ReadMemStats(&m)
-				top = max(top, m.HeapAlloc)
-			}
-		}
-	})
-	return func() uint64 {
-		close(stop)
-		done.Wait()
-		return top - base
 	}
 }
 

@@ -23,5 +23,3 @@ func writeNoise(t testing.TB, path string, size int64) {
 		t.Fatal(err)
 	}
 }
-
-func port(w *world) string { return fmt.Sprint(w.port) }

@@ -12,11 +12,13 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os/exec"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"aibox/test/conns"
+	"aibox/test/heap"
 )
 
 const key = "sk-ant-the-real-key"
@@ -72,28 +74,12 @@ func (f *fixture) serve(t *testing.T, c Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all sync.WaitGroup
-	all.Go(func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			all.Go(func() { gate.Serve(conn) })
-		}
-	})
-	t.Cleanup(func() {
-		_ = l.Close()
-		all.Wait() // each Serve returns once its connection ends
+	t.Cleanup(func() { // once nothing is served any more
 		if strings.Contains(f.log.String(), key) {
 			t.Error("the key is in the log")
 		}
 	})
-	f.gate, f.addr = gate, l.Addr().String()
+	f.gate, f.addr = gate, conns.Serve(t, gate.Serve)
 }
 
 // ask sends a raw request and returns everything the gate answers.
@@ -336,27 +322,12 @@ func TestLimitOfConcurrentRequests(t *testing.T) {
 
 func TestUploadWithFlatMemory(t *testing.T) {
 	const size = 256 << 20
-	var peak uint64
 	got := make(chan int64, 1)
 	f := start(t, func(_ http.ResponseWriter, r *http.Request) {
-		var n int64
-		buf := make([]byte, 1<<20)
-		for next := int64(0); ; {
-			k, err := r.Body.Read(buf)
-			if n += int64(k); n >= next {
-				var m runtime.MemStats
-				runtime.ReadMemStats(&m)
-				peak, next = max(peak, m.HeapAlloc), n+32<<20
-			}
-			if err != nil {
-				break
-			}
-		}
+		n, _ := io.Copy(io.Discard, r.Body)
 		got <- n
 	})
-	runtime.GC()
-	var before runtime.MemStats
-	runtime.ReadMemStats(&before)
+	peak := heap.Watch(t)
 	req, _ := http.NewRequest(http.MethodPost, "http://"+f.addr+"/v1/files", io.LimitReader(zeros{}, size))
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -367,7 +338,7 @@ func TestUploadWithFlatMemory(t *testing.T) {
 	if n := <-got; n != size {
 		t.Errorf("upstream got %d bytes", n)
 	}
-	if grown := int64(peak) - int64(before.HeapAlloc); grown > 32<<20 {
+	if grown := peak(); grown > 32<<20 {
 		t.Errorf("heap grew by %d bytes", grown)
 	}
 }

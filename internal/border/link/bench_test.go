@@ -3,34 +3,14 @@ package link
 import (
 	"io"
 	"net"
-	"path/filepath"
 	"testing"
 
 	"github.com/hashicorp/yamux"
 
 	"aibox/internal/wire"
 	"aibox/internal/wire/mux"
+	"aibox/test/conns"
 )
-
-// sockets returns a connected pair of Unix sockets.
-func sockets(b *testing.B) (net.Conn, net.Conn) {
-	b.Helper()
-	l, err := net.Listen("unix", filepath.Join(b.TempDir(), "s"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer l.Close()
-	dialed, err := net.Dial("unix", l.Addr().String())
-	if err != nil {
-		b.Fatal(err)
-	}
-	accepted, err := l.Accept()
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { _ = dialed.Close(); _ = accepted.Close() })
-	return dialed, accepted
-}
 
 func move(b *testing.B, from io.Reader, to io.Writer) {
 	b.Helper()
@@ -56,11 +36,11 @@ func move(b *testing.B, from io.Reader, to io.Writer) {
 // alone, "yamux" adds the multiplexer, "link" the guard and mux.
 func BenchmarkThroughput(b *testing.B) {
 	b.Run("raw", func(b *testing.B) {
-		x, y := sockets(b)
+		x, y := conns.Unix(b)
 		move(b, x, y)
 	})
 	b.Run("yamux", func(b *testing.B) {
-		x, y := sockets(b)
+		x, y := conns.Unix(b)
 		cfg := yamux.DefaultConfig()
 		cfg.LogOutput = io.Discard
 		s, _ := yamux.Server(x, cfg)
@@ -76,7 +56,7 @@ func BenchmarkThroughput(b *testing.B) {
 }
 
 func linked(b *testing.B, use func(host, vm net.Conn)) {
-	x, y := sockets(b)
+	x, y := conns.Unix(b)
 	handed := make(chan net.Conn)
 	release := make(chan struct{})
 	links := make(chan *Link)

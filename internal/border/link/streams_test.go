@@ -5,11 +5,11 @@ import (
 	"errors"
 	"io"
 	"net"
-	"runtime"
 	"testing"
 
 	"aibox/internal/wire"
 	"aibox/internal/wire/mux"
+	"aibox/test/heap"
 )
 
 // native is a transport with streams of its own, such as vsock.
@@ -126,7 +126,7 @@ func TestMemoryOfFullWindows(t *testing.T) {
 	sayHello(t, conn)
 	go func() { _, _ = io.Copy(io.Discard, conn) }()
 	defer close(release)
-	before := heap()
+	before := heap.Live()
 	const small = 128
 	piece := encode(frame{typ: data, stream: 1, length: small})
 	for i := range uint32(MaxStreams) {
@@ -144,7 +144,7 @@ func TestMemoryOfFullWindows(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if used := heap() - before; used > MaxStreams<<20 {
+	if used := heap.Live() - before; used > MaxStreams<<20 {
 		t.Errorf("%d MiB used, want at most %d", used>>20, MaxStreams)
 	} else {
 		t.Logf("%d MiB used", used>>20)
@@ -154,11 +154,4 @@ func TestMemoryOfFullWindows(t *testing.T) {
 		t.Errorf("the link ended: %v", link().Err())
 	default:
 	}
-}
-
-func heap() int64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }

@@ -2,7 +2,6 @@ package terminal
 
 import (
 	"net"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"aibox/internal/wire"
+	"aibox/test/conns"
 )
 
 const patience = 20 * time.Second
@@ -51,23 +51,6 @@ func (s served) exit(status uint32) {
 	_ = s.channel.Close()
 }
 
-func sockets(t *testing.T) (client, server net.Conn) {
-	t.Helper()
-	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	if client, err = net.Dial("unix", l.Addr().String()); err != nil {
-		t.Fatal(err)
-	}
-	if server, err = l.Accept(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Close(); _ = server.Close() })
-	return client, server
-}
-
 // serve starts an SSH server as init has it, and calls session for the first
 // channel. It returns the client's end and keys.
 func serve(t *testing.T, session func(served)) (net.Conn, *Keys) {
@@ -77,7 +60,7 @@ func serve(t *testing.T, session func(served)) (net.Conn, *Keys) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, server := sockets(t)
+	client, server := conns.Unix(t)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

@@ -5,12 +5,13 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/crypto/ssh"
+
+	"aibox/test/conns"
 )
 
 func TestCommand(t *testing.T) {
@@ -150,7 +151,7 @@ func TestKeysAreNew(t *testing.T) {
 }
 
 func TestPTYNeedsATerminal(t *testing.T) {
-	client, _ := sockets(t)
+	client, _ := conns.Unix(t)
 	code, err := Run(t.Context(), client, nil, Options{PTY: true, Stdin: strings.NewReader("")})
 	if code != -1 || !errors.Is(err, ErrSetup) {
 		t.Errorf("Run = %d, %v", code, err)
@@ -171,7 +172,7 @@ func TestOutputThatFails(t *testing.T) {
 }
 
 func TestSilentServer(t *testing.T) {
-	client, server := sockets(t)
+	client, server := conns.Unix(t)
 	keys, err := NewKeys()
 	if err != nil {
 		t.Fatal(err)
@@ -191,14 +192,14 @@ func TestServerThatLies(t *testing.T) {
 		{"nothing", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			client, server := sockets(t)
+			client, server := conns.Unix(t)
 			keys, err := NewKeys()
 			if err != nil {
 				t.Fatal(err)
 			}
 			go func() {
 				_, _ = io.WriteString(server, c.says)
-				_ = server.(*net.UnixConn).CloseWrite()
+				_ = server.CloseWrite()
 				_, _ = io.Copy(io.Discard, server)
 			}()
 			code, err := Run(t.Context(), client, keys, Options{})

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"aibox/internal/wire"
+	"aibox/test/conns"
 )
 
 func TestPorts(t *testing.T) {
@@ -34,26 +35,6 @@ func TestPorts(t *testing.T) {
 	}
 }
 
-// pair returns two ends of a TCP connection, whose halves close on their own.
-func pair(t *testing.T) (*net.TCPConn, *net.TCPConn) {
-	t.Helper()
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	a, err := net.Dial("tcp4", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { a.Close(); b.Close() })
-	return a.(*net.TCPConn), b.(*net.TCPConn)
-}
-
 // start serves p on a free port and returns its address and the host's end of
 // every stream that is opened.
 func start(t *testing.T, p Port) (string, <-chan *net.TCPConn) {
@@ -63,7 +44,7 @@ func start(t *testing.T, p Port) (string, <-chan *net.TCPConn) {
 		if service != p.Service {
 			return nil, errors.New("no such service")
 		}
-		guest, host := pair(t)
+		guest, host := conns.TCP(t)
 		hosts <- host
 		return guest, nil
 	})

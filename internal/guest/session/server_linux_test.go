@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
+
+	"aibox/test/conns"
 )
 
 // local launches commands as the user that runs the test, without control groups.
@@ -100,25 +102,6 @@ func newKey(t *testing.T) (string, ssh.Signer) {
 	return string(pem.EncodeToMemory(block)), signer
 }
 
-// pair is a buffered connection: in SSH both sides speak first.
-func pair(t *testing.T) (net.Conn, net.Conn) {
-	t.Helper()
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	a, err := net.Dial("tcp4", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a, b
-}
-
 // start serves one connection and returns what a client needs for it.
 func start(t *testing.T, l *local) (net.Conn, *ssh.ClientConfig) {
 	t.Helper()
@@ -142,7 +125,7 @@ func startClosed(t *testing.T) (*Server, net.Conn, *ssh.ClientConfig) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, b := pair(t)
+	a, b := conns.Unix(t) // buffered: in SSH both sides speak first
 	served := make(chan struct{})
 	go func() {
 		defer close(served)

@@ -1,12 +1,13 @@
 package bwrap
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"aibox/test/golden"
 )
 
 func TestArguments(t *testing.T) {
@@ -30,25 +31,8 @@ func TestArguments(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := strings.Join(s.Arguments(), "\n") + "\n-- gate --\n" + strings.ReplaceAll(string(s.GateData()), "\x00", "\\0\n")
-			golden(t, filepath.Join("testdata", strings.ReplaceAll(name, " ", "-")+".golden"), got)
+			golden.Check(t, filepath.Join("testdata", strings.ReplaceAll(name, " ", "-")+".golden"), got)
 		})
-	}
-}
-
-// golden compares got with a file; UPDATE_GOLDEN=1 writes it anew.
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	if os.Getenv("UPDATE_GOLDEN") == "1" {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", file, diff)
 	}
 }
 

@@ -1,8 +1,6 @@
 package ninep
 
 import (
-	"encoding/binary"
-	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -13,6 +11,7 @@ import (
 	"aibox/internal/share/ninep/proto"
 	"aibox/internal/share/ninep/rooted"
 	"aibox/internal/share/ninep/tree"
+	"aibox/test/ninecall"
 )
 
 // client speaks to a server, one request at a time.
@@ -103,37 +102,14 @@ func dial(t testing.TB, shares []Share, o Options) *client {
 // call sends a request and returns the answer.
 func (c *client) call(r proto.Request) proto.Response {
 	c.t.Helper()
-	b, ok := r.Append(nil)
-	if !ok {
-		c.t.Fatalf("request %+v cannot be sent", r)
-	}
-	if _, err := c.conn.Write(b); err != nil {
-		c.t.Fatalf("send type %d: %v", r.Type, err)
-	}
-	answer, err := c.receive()
+	answer, err := ninecall.Call(c.conn, r)
 	if err != nil {
-		c.t.Fatalf("answer to type %d: %v", r.Type, err)
+		c.t.Fatal(err)
 	}
 	if answer.Tag != r.Tag || answer.Type != r.Type+1 && answer.Type != proto.Rlerror {
 		c.t.Fatalf("answer to type %d: %+v", r.Type, answer)
 	}
 	return answer
-}
-
-func (c *client) receive() (r proto.Response, err error) {
-	var head [4]byte
-	if _, err := io.ReadFull(c.conn, head[:]); err != nil {
-		return r, err
-	}
-	b := make([]byte, binary.LittleEndian.Uint32(head[:]))
-	copy(b, head[:])
-	if _, err := io.ReadFull(c.conn, b[4:]); err != nil {
-		return r, err
-	}
-	if !proto.ParseResponse(b, &r) {
-		c.t.Errorf("answer cannot be read: %x", b)
-	}
-	return r, nil
 }
 
 func (c *client) must(r proto.Request) proto.Response {

@@ -7,12 +7,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
 
 	"aibox/internal/share/ninep/proto"
+	"aibox/test/heap"
+	"aibox/test/ninecall"
 )
 
 func TestFidsAreBounded(t *testing.T) {
@@ -64,7 +65,7 @@ func TestNumbersAreTakenOnce(t *testing.T) {
 		if _, err := s.conn.Write([]byte{7, 0, 0, 0, 200, 3, 0}); err != nil {
 			t.Fatal(err)
 		}
-		if r, err := s.receive(); err != nil || r.Tag != 3 || r.Errno != proto.EOPNOTSUPP {
+		if r, err := ninecall.Receive(s.conn); err != nil || r.Tag != 3 || r.Errno != proto.EOPNOTSUPP {
 			t.Errorf("an unknown type: %+v, %v", r, err)
 		}
 	})
@@ -134,7 +135,7 @@ func TestManyAtOnce(t *testing.T) {
 		var received sync.WaitGroup
 		received.Go(func() {
 			for range requests {
-				if _, err := s.receive(); err != nil {
+				if _, err := ninecall.Receive(s.conn); err != nil {
 					t.Error(err)
 					return
 				}
@@ -163,23 +164,16 @@ func TestManyAtOnce(t *testing.T) {
 func TestOpenFoldersHoldNoBuffers(t *testing.T) {
 	t.Run(kinds()[0], func(t *testing.T) {
 		s := newScene(t, kinds()[0], Options{})
-		before := heap()
+		before := heap.Live()
 		const folders, each = 400, 16 << 10
 		for range folders {
 			fid := s.open("work", proto.OpenRead)
 			s.must(proto.Request{Type: proto.Treaddir, Fid: fid, Count: MaxMessage})
 		}
-		if used := heap() - before; used > folders*each {
+		if used := heap.Live() - before; used > folders*each {
 			t.Errorf("%d KiB for each open folder, want at most %d", used/folders>>10, each>>10)
 		}
 	})
-}
-
-func heap() int64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }
 
 func TestManyEntries(t *testing.T) {

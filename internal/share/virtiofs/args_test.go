@@ -1,28 +1,15 @@
 package virtiofs
 
 import (
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"aibox/test/golden"
 )
 
 func TestArgs(t *testing.T) {
 	got := strings.Join(Args(Line{Socket: 7, UID: 1000, GID: 100, MaxFiles: 4096}), "\n") + "\n"
-	const file = "testdata/args.golden"
-	if os.Getenv("UPDATE_GOLDEN") == "1" {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	golden.Check(t, "testdata/args.golden", got)
 }
 
 func TestIsRust(t *testing.T) {

@@ -1,14 +1,12 @@
 package qemu
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"aibox/internal/jail/bwrap"
+	"aibox/test/golden"
 )
 
 func TestArgs(t *testing.T) {
@@ -18,7 +16,7 @@ func TestArgs(t *testing.T) {
 		"kvm-least": {KVM: true, TSC: 2596140, Memory: 256, CPUs: 1, Kernel: 3, RootDisk: 4, StateDisk: -1, Shares: -1, Link: 5, Console: 6},
 	} {
 		t.Run(name, func(t *testing.T) {
-			golden(t, filepath.Join("testdata", name+".golden"), strings.Join(Args(l), "\n")+"\n")
+			golden.Check(t, filepath.Join("testdata", name+".golden"), strings.Join(Args(l), "\n")+"\n")
 		})
 	}
 }
@@ -43,22 +41,5 @@ func TestRootDiskIsReadOnlyInTheSandbox(t *testing.T) {
 	}
 	if got := strings.Join(Args(line), " "); strings.Contains(got, "fd=4") || !strings.Contains(got, "filename="+rootPath+",read-only=on") {
 		t.Errorf("QEMU gets %s", got)
-	}
-}
-
-// golden compares got with a file; UPDATE_GOLDEN=1 writes it anew.
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	if os.Getenv("UPDATE_GOLDEN") == "1" {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", file, diff)
 	}
 }

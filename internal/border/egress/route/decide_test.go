@@ -6,23 +6,11 @@ import (
 	"testing"
 
 	"aibox/internal/hosts"
+	"aibox/test/allow"
 )
 
-func allow(t testing.TB, lines ...string) hosts.List {
-	t.Helper()
-	var l hosts.List
-	for _, line := range lines {
-		e, err := hosts.Parse(line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		l = append(l, e)
-	}
-	return l
-}
-
 func TestDecide(t *testing.T) {
-	list := allow(t, "example.com", "*.cdn.example:80", "127.0.0.1:8080", "10.0.0.5:443")
+	list := allow.List(t, "example.com", "*.cdn.example:80", "127.0.0.1:8080", "10.0.0.5:443")
 	for _, c := range []struct{ target, want string }{
 		{"example.com:443", ""},
 		{"EXAMPLE.COM.:443", ""},
@@ -76,7 +64,7 @@ func TestDecide(t *testing.T) {
 }
 
 func TestDecideAddrs(t *testing.T) {
-	list := allow(t, "example.com", "10.0.0.5:443", "127.0.0.1:443")
+	list := allow.List(t, "example.com", "10.0.0.5:443", "127.0.0.1:443")
 	own := []netip.Addr{netip.MustParseAddr("9.9.9.9")}
 	for _, c := range []struct{ addrs, want string }{
 		{"8.8.8.8 2606:4700::1", ""},

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"aibox/internal/hosts"
+	"aibox/test/allow"
 )
 
 // network is a fake: addresses hang, fail, or connect.
@@ -57,7 +58,7 @@ func TestConnectTriesTheAddressesInTurn(t *testing.T) {
 			answers: addrs("2606:4700::1", "2606:4700::2", "::ffff:8.8.8.8", "8.8.4.4"),
 			works:   map[string]net.Conn{"[2606:4700::1]:443": nil, "8.8.8.8:443": want},
 		}
-		r := &Router{Allow: allow(t, "web.example"), Resolver: n, Dial: n.dial}
+		r := &Router{Allow: allow.List(t, "web.example"), Resolver: n, Dial: n.dial}
 		start := time.Now()
 		conn, err := r.Connect(t.Context(), hosts.Target{Name: "web.example", Port: 443})
 		if err != nil || conn != want {
@@ -77,7 +78,7 @@ func TestConnectDialsAtMostSoManyAddresses(t *testing.T) {
 	for i := range 3 * maxAddrs {
 		n.answers = append(n.answers, netip.AddrFrom4([4]byte{8, 8, 8, byte(i)}))
 	}
-	r := &Router{Allow: allow(t, "web.example"), Resolver: n, Dial: n.dial}
+	r := &Router{Allow: allow.List(t, "web.example"), Resolver: n, Dial: n.dial}
 	var failure *Failure
 	if _, err := r.Connect(t.Context(), hosts.Target{Name: "web.example", Port: 443}); !errors.As(err, &failure) || failure.Status != 502 {
 		t.Errorf("Connect: %v", err)
@@ -116,7 +117,7 @@ func TestConnectRefusesAnAddressThatBecameTheHostsOwn(t *testing.T) {
 	} {
 		conn := &ends{local: at(c.local), remote: at(there)}
 		n := &network{answers: addrs("2606:4700::1"), works: map[string]net.Conn{there: conn}}
-		r := &Router{Allow: allow(t, "web.example", c.allow), Resolver: n, Dial: n.dial}
+		r := &Router{Allow: allow.List(t, "web.example", c.allow), Resolver: n, Dial: n.dial}
 		_, err := r.Connect(t.Context(), hosts.Target{Name: "web.example", Port: 443})
 		var refusal *Refusal
 		if errors.As(err, &refusal) != c.refused || (err != nil) != c.refused || conn.closed != c.refused {

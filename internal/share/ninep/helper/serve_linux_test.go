@@ -1,9 +1,7 @@
 package helper
 
 import (
-	"encoding/binary"
 	"errors"
-	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -14,6 +12,7 @@ import (
 	"aibox/internal/proc"
 	"aibox/internal/share"
 	"aibox/internal/share/ninep/proto"
+	"aibox/test/ninecall"
 )
 
 // The test binary is the server.
@@ -29,23 +28,11 @@ type client struct {
 	conn net.Conn
 }
 
-func (c client) call(r proto.Request) (answer proto.Response) {
+func (c client) call(r proto.Request) proto.Response {
 	c.Helper()
-	b, _ := r.Append(nil)
-	if _, err := c.conn.Write(b); err != nil {
+	answer, err := ninecall.Call(c.conn, r)
+	if err != nil {
 		c.Fatal(err)
-	}
-	var head [4]byte
-	if _, err := io.ReadFull(c.conn, head[:]); err != nil {
-		c.Fatal(err)
-	}
-	b = make([]byte, binary.LittleEndian.Uint32(head[:]))
-	copy(b, head[:])
-	if _, err := io.ReadFull(c.conn, b[4:]); err != nil {
-		c.Fatal(err)
-	}
-	if !proto.ParseResponse(b, &answer) {
-		c.Fatalf("answer %x", b)
 	}
 	return answer
 }

@@ -1,0 +1,19 @@
+package heap
+
+import (
+	"runtime"
+	"testing"
+)
+
+func TestGrowthIsSeen(t *testing.T) {
+	const much = 64 << 20
+	before, peak := Live(), Watch(t)
+	held := make([]byte, much)
+	if grown := Live() - before; grown < much {
+		t.Errorf("live: %d bytes more, want %d", grown, much)
+	}
+	if grown := peak(); grown < much {
+		t.Errorf("the heap grew by %d bytes, want %d", grown, much)
+	}
+	runtime.KeepAlive(held)
+}
