@@ -27,28 +27,17 @@ func (f *file) Close() {
 }
 
 // ReadAt implements tree.File.
-func (f *file) ReadAt(b []byte, offset int64) (int, error) {
-	total := 0
-	for total < len(b) {
-		n, err := unix.Pread(f.fd, b[total:], offset+int64(total))
-		switch {
-		case err == unix.EINTR:
-		case err != nil && total == 0:
-			return 0, err
-		case err != nil || n == 0:
-			return total, nil
-		default:
-			total += n
-		}
-	}
-	return total, nil
-}
+func (f *file) ReadAt(b []byte, offset int64) (int, error) { return f.move(unix.Pread, b, offset) }
 
 // WriteAt implements tree.File.
-func (f *file) WriteAt(b []byte, offset int64) (int, error) {
+func (f *file) WriteAt(b []byte, offset int64) (int, error) { return f.move(unix.Pwrite, b, offset) }
+
+// move repeats a call that may move less than all of b. What went well before
+// an error counts.
+func (f *file) move(call func(fd int, b []byte, offset int64) (int, error), b []byte, offset int64) (int, error) {
 	total := 0
 	for total < len(b) {
-		n, err := unix.Pwrite(f.fd, b[total:], offset+int64(total))
+		n, err := call(f.fd, b[total:], offset+int64(total))
 		switch {
 		case err == unix.EINTR:
 		case err != nil && total == 0:

@@ -22,6 +22,20 @@ func (c *codec) take(n int) []byte {
 	return b
 }
 
+// header reads what every message begins with, and is bad where the message has
+// another size than it says.
+func (c *codec) header(kind *uint8, tag *uint16) {
+	var size uint32
+	got := int64(len(c.b))
+	c.u32(&size)
+	c.u8(kind)
+	c.u16(tag)
+	c.bad = c.bad || int64(size) != got
+}
+
+// complete tells whether all was read, and nothing is left over.
+func (c *codec) complete() bool { return !c.bad && len(c.b) == 0 }
+
 func (c *codec) u8(v *uint8) {
 	if c.write {
 		c.b = append(c.b, *v)

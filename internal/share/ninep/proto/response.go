@@ -23,15 +23,9 @@ type Response struct {
 func ParseResponse(b []byte, r *Response) bool {
 	*r = Response{}
 	c := codec{b: b}
-	var size uint32
-	c.u32(&size)
-	c.u8(&r.Type)
-	c.u16(&r.Tag)
-	if int64(size) != int64(len(b)) {
-		return false
-	}
+	c.header(&r.Type, &r.Tag)
 	r.fields(&c)
-	return !c.bad && len(c.b) == 0
+	return c.complete()
 }
 
 // Append appends the message to b. It returns false where a text is too long.
