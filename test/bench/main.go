@@ -50,8 +50,9 @@ type part struct {
 
 func (m machine) parts() []part {
 	return []part{
-		{"prompt", m.prompt}, {"share", m.share}, {"network", m.network}, {"proxy", func() ([]report.Row, error) { return rivals.Measure(m.Paths, restProxy) }},
-		{"clone", m.clone}, {"task", m.task}, {"memory", m.memory}, {"size", m.size},
+		{"prompt", m.prompt}, {"share", m.withKit(machine.share)}, {"network", m.withServer(machine.network)},
+		{"proxy", func() ([]report.Row, error) { return rivals.Measure(m.Paths, restProxy) }},
+		{"clone", m.clone}, {"task", m.task}, {"memory", m.withServer(machine.memory)}, {"size", m.size},
 	}
 }
 

@@ -5,12 +5,10 @@ package main
 import (
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
-	"aibox/test/bench/kit"
 	"aibox/test/bench/load"
 	"aibox/test/bench/procs"
 	"aibox/test/bench/report"
@@ -27,20 +25,7 @@ const samplePause = 200 * time.Millisecond
 
 // memory measures the host's processes of a session that is idle and then works
 // on files and on the network.
-func (m machine) memory() ([]report.Row, error) {
-	dir, err := os.MkdirTemp("", "bench-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	if m.Kit, err = kit.Make(dir, m.guest, m.Bench); err != nil {
-		return nil, err
-	}
-	server, err := load.Serve()
-	if err != nil {
-		return nil, err
-	}
-	defer server.Close()
+func (m machine) memory(server *load.Server) ([]report.Row, error) {
 	var rows []report.Row
 	for _, kind := range []string{"virtiofs", "9p"} {
 		p, remove, err := m.filesPlace("shares: " + kind + "\nallow: [\"" + server.Addr + "\"]\n")

@@ -3,10 +3,8 @@
 package main
 
 import (
-	"os"
 	"time"
 
-	"aibox/test/bench/kit"
 	"aibox/test/bench/load"
 	"aibox/test/bench/peer"
 	"aibox/test/bench/report"
@@ -26,20 +24,7 @@ const (
 
 // network measures the way from a VM to a server on the host: aibox's proxy, and
 // QEMU's user networking in a VM of Debian's kernel, since aibox's has no network.
-func (m machine) network() ([]report.Row, error) {
-	dir, err := os.MkdirTemp("", "bench-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	if m.Kit, err = kit.Make(dir, m.guest, m.Bench); err != nil {
-		return nil, err
-	}
-	server, err := load.Serve()
-	if err != nil {
-		return nil, err
-	}
-	defer server.Close()
+func (m machine) network(server *load.Server) ([]report.Row, error) {
 	p, remove, err := m.newPlace("allow: [\"" + server.Addr + "\"]\n")
 	if err != nil {
 		return nil, err

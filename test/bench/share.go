@@ -69,17 +69,9 @@ func (s sides) peer(name, job, what string, goal report.Goal, rest string) repor
 }
 
 // share measures work on files in aibox's VM and in VMs without aibox.
-func (m machine) share() ([]report.Row, error) {
-	dir, err := os.MkdirTemp("", "bench-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	if m.Kit, err = kit.Make(dir, m.guest, m.Bench); err != nil {
-		return nil, err
-	}
+func (m machine) share(dir string) ([]report.Row, error) {
 	s := newSides()
-	err = rounds(shareRounds, shareBudget, func(int) error {
+	err := rounds(shareRounds, shareBudget, func(int) error {
 		r, err := m.oursOnFiles("shares: virtiofs\n", ourVirtiofs+"=dir:files "+ourDisk+"=dir:$HOME/.cache/files "+ourLocal+"=dir:/usr/local/files")
 		s.add(r, err, ourVirtiofs, ourDisk, ourLocal)
 		r, err = m.oursOnFiles("shares: 9p\n", ourNine+"=dir:files")
