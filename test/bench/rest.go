@@ -12,8 +12,8 @@ import (
 const (
 	restPrompt   = "The floor's init prints at once; aibox's start has a sandbox, a file server, init's work, a login and a shell besides, whose times are in the note."
 	restVirtiofs = "The server, its flags and the VM's kernel are the same; what differs is the sandbox with its filter of system calls, and init and the session beside the work."
-	restStream   = "9p asks for each file in three messages (walk, getattr, clunk) where virtiofs has one, and each passes init and a serial port."
-	restPieces   = "virtiofs shares the VM's memory; here QEMU hands a serial port 4 KiB at once, and init carries each piece between the port and the kernel's 9p."
+	restStream   = "9p asks for each file in three messages (walk, getattr, clunk) where virtiofs has one, each through a serial port and the workers of the kernel's 9p."
+	restPieces   = "virtiofs shares the VM's memory; here QEMU copies what the host sends into a serial port by 4 KiB, and the VM's kernel what it sends by 32 KiB."
 	restNetwork  = "An exchange between two programs over the loopback of the emulated VM alone takes 0.3 ms; each request passes it on the way to init, whose multiplexer and serial port take as long as a network card and more."
 	restProxy    = "It serves more requests meanwhile with more threads than this machine has CPUs; a heap four times as large and a single thread, which were tried, change nothing of the tail."
 	restMemory   = "The program itself and what Go keeps for its heap."
