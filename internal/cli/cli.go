@@ -34,7 +34,7 @@ type Stdio struct{ In, Out, Err *os.File }
 // Main runs one command and returns the process's exit code. When ctx is
 // done the command ends in order.
 func Main(ctx context.Context, args []string, std Stdio) int {
-	guardPath()
+	guardPrograms()
 	if code, ok := child(ctx, args); ok {
 		return code
 	}

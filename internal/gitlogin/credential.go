@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"aibox/internal/plain"
@@ -85,12 +86,13 @@ func stdin(text string) (*os.File, error) {
 
 // environment is what git, its helpers and ssh get of aibox's: all that helpers
 // may need to find the user's stores, and nothing that leads git to a
-// repository or any of them to a prompt.
+// repository, any of them to a prompt, or to code of a project that an earlier VM
+// could have written.
 func environment(h Host) []string {
 	var env []string
 	for _, v := range h.Env {
 		name, _, _ := strings.Cut(v, "=")
-		drop := strings.HasPrefix(name, "GIT_") || name == "SSH_ASKPASS" || name == "SSH_ASKPASS_REQUIRE" || name == "HOME" ||
+		drop := loadsCode(name) || strings.HasPrefix(name, "GIT_") || name == "SSH_ASKPASS" || name == "SSH_ASKPASS_REQUIRE" || name == "HOME" ||
 			name == "DISPLAY" || name == "WAYLAND_DISPLAY" || name == "GPG_TTY" || strings.HasPrefix(name, "LC_") || name == "LANG"
 		if !drop {
 			env = append(env, v)
@@ -98,6 +100,17 @@ func environment(h Host) []string {
 	}
 	return append(env, "HOME="+h.Home, "LC_ALL=C",
 		"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GCM_INTERACTIVE=never", "GIT_OPTIONAL_LOCKS=0")
+}
+
+// loadsCode tells whether a variable has the loader, a shell or an interpreter
+// load code that the user did not name. Development shells point such variables
+// into the project.
+func loadsCode(name string) bool {
+	switch name {
+	case "BASH_ENV", "ENV", "GCONV_PATH", "OPENSSL_CONF", "OPENSSL_MODULES":
+		return true
+	}
+	return slices.ContainsFunc([]string{"LD_", "DYLD_", "PYTHON", "PERL", "NODE_", "RUBY"}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 // root is the root folder, where git and ssh run. Git looks for a repository in

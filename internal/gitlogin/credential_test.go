@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -78,6 +79,24 @@ func TestGitCredentialOutsideRepositories(t *testing.T) {
 	}
 	if _, err := os.Stat(mark); err == nil {
 		t.Error("a program of the repository or a prompt ran")
+	}
+}
+
+// A development shell leads the loader and interpreters into the project.
+func TestEnvironmentLoadsNoCode(t *testing.T) {
+	keep := []string{"PATH=/usr/bin", "SSH_AUTH_SOCK=/run/agent", "XDG_CONFIG_HOME=/home/me/.config", "CLOUDSDK_PYTHON=/usr/bin/python3"}
+	drop := []string{"LD_LIBRARY_PATH=/p/lib", "LD_PRELOAD=/p/a.so", "DYLD_INSERT_LIBRARIES=/p/a", "PYTHONPATH=/p", "PERL5OPT=-M/p/x", "NODE_OPTIONS=--require /p/x",
+		"RUBYOPT=-r/p/x", "BASH_ENV=/p/x", "ENV=/p/x", "GCONV_PATH=/p", "OPENSSL_CONF=/p/x", "GIT_SSH_COMMAND=/p/x"}
+	got := environment(Host{Home: "/home/me", Env: slices.Concat(drop, keep)})
+	for _, v := range keep {
+		if !slices.Contains(got, v) {
+			t.Errorf("%s is gone", v)
+		}
+	}
+	for _, v := range drop {
+		if slices.Contains(got, v) {
+			t.Errorf("%s is passed on", v)
+		}
 	}
 }
 
