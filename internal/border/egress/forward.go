@@ -172,7 +172,8 @@ func (s *session) respond(h httphead.Head, resp *http.Response, r *bufio.Reader,
 	}
 	w := bufio.NewWriterSize(s.conn, 4<<10)
 	writeHead(w, resp)
-	if r.Buffered() == 0 || none { // else the head leaves with the first piece
+	// Of a body that has a length, some may be here already: then the head leaves with it.
+	if none || inChunks || r.Buffered() == 0 {
 		if w.Flush() != nil || none {
 			return again
 		}

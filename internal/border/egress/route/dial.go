@@ -96,6 +96,8 @@ func (r *Router) ConnectTo(ctx context.Context, t hosts.Target, addrs []netip.Ad
 
 // decideOwn refuses a connection to an address that became the host's own after
 // OwnAddrs was filled, as those of IPv6 do each day: its two ends have one address.
+// A further IPv4 address of an interface shows itself by no such sign. The server
+// sees a connection that says nothing.
 func (r *Router) decideOwn(t hosts.Target, conn net.Conn) *Refusal {
 	local, ok := conn.LocalAddr().(*net.TCPAddr)
 	remote, also := conn.RemoteAddr().(*net.TCPAddr)
