@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,7 +29,8 @@ type exchange struct {
 
 	watch  *time.Timer
 	silent atomic.Bool
-	ended  atomic.Bool
+	mu     sync.Mutex // guards ended, while expire acts on the connection too
+	ended  bool
 }
 
 // begin prepares an exchange and its watch over silence.
@@ -51,7 +53,9 @@ func (g *Gate) begin(w http.ResponseWriter, r *http.Request, t route.Target, lis
 }
 
 func (x *exchange) end() {
-	x.ended.Store(true)
+	x.mu.Lock()
+	x.ended = true
+	x.mu.Unlock()
 	x.watch.Stop()
 	x.cancel()
 }
@@ -61,7 +65,9 @@ func (x *exchange) touch() { x.watch.Reset(x.gate.silence) }
 // expire ends all waiting, with time for an answer. After the exchange's end, when
 // a last byte of its body may have been noted late, the connection is another's.
 func (x *exchange) expire() {
-	if x.ended.Load() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.ended {
 		return
 	}
 	x.silent.Store(true)
