@@ -59,7 +59,7 @@ func (k Kept) LockTask() (*Lock, error) {
 // LockAll takes both locks, so that neither a run nor a task lives.
 func (k Kept) LockAll() (*Lock, error) {
 	l := &Lock{}
-	for _, name := range []string{runLockName, tasksLockName} {
+	for _, name := range []string{tasksLockName, runLockName} { // the run's, which says when it was, only with the other one
 		f, err := k.lock(name, false)
 		if err != nil {
 			l.Release()
@@ -149,7 +149,7 @@ func readPID(path string) int {
 // Running tells whether a run or a task lives, and the run's process id where
 // it is known. It creates no file.
 func (k Kept) Running() (pid int, running bool) {
-	for _, name := range []string{runLockName, tasksLockName} {
+	for _, name := range []string{tasksLockName, runLockName} { // the run's, which says when it was, only with the other one
 		path := filepath.Join(k.Dir, name)
 		f := flock.New(path, flock.SetFlag(os.O_RDONLY|openPlain))
 		// A run's lock admits no other; a task's admits other tasks.

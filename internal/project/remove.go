@@ -21,11 +21,11 @@ const maxLogin = 1 << 20
 // Remove drops everything that is kept for the project. The project's own
 // folder is not touched. It refuses while a run or a task lives.
 func (k Kept) Remove(ctx context.Context) error {
-	lock, err := k.lockToClear()
+	release, err := k.lockToClear()
 	if err != nil {
 		return err
 	}
-	defer lock.Release()
+	defer release()
 	if err := k.noMounts(k.Dir); err != nil {
 		return err
 	}
@@ -48,13 +48,11 @@ func (k Kept) Remove(ctx context.Context) error {
 // the logs, the tasks and, unless logout, Claude Code's login. It refuses while a
 // run or a task lives.
 func (k Kept) Reset(ctx context.Context, logout bool) error {
-	last := k.lastRun()
-	lock, err := k.lockToClear()
+	release, err := k.lockToClear()
 	if err != nil {
 		return err
 	}
-	defer lock.Release()
-	defer k.putLastRun(last)
+	defer release()
 	if err := k.noMounts(k.Home()); err != nil {
 		return err
 	}
@@ -72,11 +70,20 @@ func (k Kept) Reset(ctx context.Context, logout bool) error {
 	return away.RemoveLeftovers(ctx, root)
 }
 
-func (k Kept) lockToClear() (*Lock, error) {
+// lockToClear takes all locks. Its release leaves the last run as it was.
+func (k Kept) lockToClear() (release func(), err error) {
 	if err := ownFolder(k.Dir); err != nil {
 		return nil, err
 	}
-	return k.LockAll()
+	last := k.lastRun()
+	lock, err := k.LockAll()
+	if err != nil {
+		return nil, err
+	}
+	return func() {
+		k.putLastRun(last)
+		lock.Release()
+	}, nil
 }
 
 // resetHome prepares the new home beside the old one and then swaps them, so

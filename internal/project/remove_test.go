@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"aibox/internal/fault"
 )
 
 // login puts a login and much else into the VM's home.
@@ -74,6 +76,13 @@ func TestResetLeavesTheLastRun(t *testing.T) {
 	must(t, os.Chtimes(filepath.Join(k.Dir, runLockName), before, before), k.Reset(context.Background(), false))
 	if at := k.lastRun(); !at.Equal(before) {
 		t.Errorf("the last run was at %v, want %v", at, before)
+	}
+	task, err := k.LockTask()
+	must(t, err)
+	refused(t, "reset", k.Reset(context.Background(), false), fault.Refused, "a task of")
+	task.Release()
+	if at := k.lastRun(); !at.Equal(before) {
+		t.Errorf("after a reset that was refused the last run was at %v, want %v", at, before)
 	}
 }
 
