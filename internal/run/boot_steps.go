@@ -88,11 +88,11 @@ func (b *box) connect(ctx context.Context) error {
 		return context.Cause(ctx)
 	case <-b.files.Done():
 		err := b.files.Err()
-		if err != nil {
-			b.machine.Kill()
-		} else { // the file server ended because the machine did, which knows why
+		if err == nil { // the file server ended because the machine does, which knows why
+			b.machineEnds()
 			err = errors.New("the VM ended before it had booted")
 		}
+		b.machine.Kill()
 		if r := <-got; r.err == nil {
 			r.link.Close()
 		}
