@@ -1,8 +1,8 @@
 package seccomp
 
 // programs is what starting another program takes: processes, though in no
-// namespace of their own, and the loader, which maps code. None leaves its
-// process group, which ends with the program that began it.
+// namespace of their own, and the loader, which maps code. But for the
+// clipboard's, none leaves its process group, which ends with the program that began it.
 func programs() group {
 	return append(names(
 		"arch_prctl", "dup", "dup2", "execve", "execveat", "fork", "getgroups", "getpgid",
