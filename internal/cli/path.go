@@ -17,7 +17,7 @@ import (
 func guardPrograms() {
 	home := os.Getenv("HOME")
 	written := writtenByVMs(home)
-	if path, ok := os.LookupEnv("PATH"); ok {
+	if path := os.Getenv("PATH"); path != "" { // in an empty one nothing is found
 		_ = os.Setenv("PATH", pathWithout(path, written))
 	}
 	if dir := os.Getenv("XDG_CONFIG_HOME"); dir != "" && leadsInto(dir, written) {

@@ -63,6 +63,14 @@ func TestPathWithout(t *testing.T) {
 	}
 }
 
+func TestGuardProgramsLeavesAnEmptyPath(t *testing.T) {
+	t.Setenv("PATH", "")
+	guardPrograms()
+	if got := os.Getenv("PATH"); got != "" {
+		t.Errorf("PATH became %q", got)
+	}
+}
+
 func TestGuardPrograms(t *testing.T) {
 	dir := t.TempDir()
 	home := t.TempDir()
