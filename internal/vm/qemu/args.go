@@ -26,6 +26,11 @@ type Line struct {
 	KernelArgs []string
 }
 
+// EmulatedCPU is the CPU of a VM without KVM. Of one with fast string
+// instructions the kernel would have every byte copied on its own, each of which
+// QEMU emulates; else it copies eight at once.
+const EmulatedCPU = "max,-erms,-fsrm"
+
 // Args returns QEMU's arguments without its own name.
 func Args(l Line) []string {
 	a := []string{
@@ -37,9 +42,7 @@ func Args(l Line) []string {
 	if l.KVM {
 		a = append(a, "-accel", "kvm", "-cpu", "host")
 	} else {
-		// Of a CPU with fast string instructions the kernel has every byte copied on
-		// its own, each of which QEMU emulates; else it copies eight at once.
-		a = append(a, "-accel", "tcg,thread=multi", "-cpu", "max,-erms,-fsrm")
+		a = append(a, "-accel", "tcg,thread=multi", "-cpu", EmulatedCPU)
 	}
 	// -kernel takes no file set; the number's own path leads to the sealed copy.
 	a = append(a, "-kernel", "/proc/self/fd/"+strconv.Itoa(l.Kernel), "-append", kernelLine(l))

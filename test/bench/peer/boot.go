@@ -21,7 +21,7 @@ func (p Paths) Debian() (*exec.Cmd, error) {
 		"-append", "root=/dev/vda rw console=ttyS0 quiet no_timer_check",
 		"-drive", "if=none,format=raw,id=root,snapshot=on,file=" + disk, "-device", "virtio-blk-pci,drive=root",
 		"-netdev", "user,id=net,restrict=on", "-device", "virtio-net-pci,netdev=net"}
-	return exec.Command(p.QEMU, append(args, p.Accelerator()...)...), nil
+	return exec.Command(p.QEMU, append(args, p.Accelerator(true)...)...), nil
 }
 
 // Virtme is virtme-ng, which starts a shell in dir in a VM that has the host's own

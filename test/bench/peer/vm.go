@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"aibox/internal/vm/qemu"
 	"aibox/test/bench/kit"
 	"aibox/test/bench/work"
 )
@@ -79,15 +80,19 @@ func (p Paths) Machine(stock bool, words string) []string {
 			"-object", "memory-backend-memfd,id=memory,size=2048M,share=on",
 			"-kernel", filepath.Join(p.Image, "vmlinuz"), "-append", "ro reboot=t "+line)
 	}
-	return append(a, p.Accelerator()...)
+	return append(a, p.Accelerator(stock)...)
 }
 
-// Accelerator are QEMU's arguments for the one that aibox uses here.
-func (p Paths) Accelerator() []string {
-	if p.KVM {
+// Accelerator are QEMU's arguments for the one that aibox uses here, with the CPU
+// that people give a stock VM or the one of aibox's.
+func (p Paths) Accelerator(stock bool) []string {
+	switch {
+	case p.KVM:
 		return []string{"-accel", "kvm", "-cpu", "host"}
+	case stock:
+		return []string{"-accel", "tcg,thread=multi", "-cpu", "max"}
 	}
-	return []string{"-accel", "tcg,thread=multi", "-cpu", "max"}
+	return []string{"-accel", "tcg,thread=multi", "-cpu", qemu.EmulatedCPU}
 }
 
 // Disk are QEMU's arguments for one disk.
