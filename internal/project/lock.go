@@ -149,7 +149,7 @@ func readPID(path string) int {
 // Running tells whether a run or a task lives, and the run's process id where
 // it is known. It creates no file.
 func (k Kept) Running() (pid int, running bool) {
-	for _, name := range []string{tasksLockName, runLockName} { // the run's, which says when it was, only with the other one
+	for _, name := range []string{runLockName, tasksLockName} {
 		path := filepath.Join(k.Dir, name)
 		f := flock.New(path, flock.SetFlag(os.O_RDONLY|openPlain))
 		// A run's lock admits no other; a task's admits other tasks.

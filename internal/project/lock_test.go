@@ -82,6 +82,9 @@ func TestTasksShareTheirLock(t *testing.T) {
 	must(t, err)
 	run, err := k.LockRun()
 	must(t, err)
+	if pid, running := k.Running(); !running || pid != os.Getpid() {
+		t.Errorf("a run beside tasks: %v, process %d", running, pid)
+	}
 	run.Release()
 	one.Release()
 	_, err = k.LockAll()
