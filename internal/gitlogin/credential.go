@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -27,10 +26,13 @@ func (a *asker) credential(ctx context.Context, host, path string) (user, passwo
 	defer in.Close()
 	ctx, cancel := context.WithTimeout(ctx, a.time)
 	defer cancel()
+	// Git looks for a repository in its folder and all above: below a project, where
+	// TMPDIR can lead too, it would run the credential helpers that an earlier VM wrote
+	// into the configuration there. So it runs in the root folder, as all that proc starts.
 	// Output's errors may quote a helper, and its output is never in them.
 	out, err := proc.Output(ctx, proc.Cmd{
 		Name: "git credential fill", Path: git, Args: []string{"-c", "core.askPass=", "credential", "fill"},
-		Env: a.env, Dir: root(a.host.Home), Stdin: in,
+		Env: a.env, Stdin: in,
 	})
 	if ctx.Err() != nil {
 		return "", "", fmt.Errorf("git has no login for https://%s within %s", host, a.time)
@@ -112,11 +114,6 @@ func loadsCode(name string) bool {
 	}
 	return slices.ContainsFunc([]string{"LD_", "DYLD_", "PYTHON", "PERL", "NODE_", "RUBY"}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
-
-// root is the root folder, where git and ssh run. Git looks for a repository in
-// its folder and all above: below a project, where TMPDIR can lead too, it would run
-// the credential helpers that an earlier VM wrote into the configuration there.
-func root(home string) string { return filepath.VolumeName(home) + string(filepath.Separator) }
 
 // said is the end of what a program wrote, for a reason.
 func said(err error) string { return plain.LineMax(err.Error(), maxText) }

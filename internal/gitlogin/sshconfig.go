@@ -30,7 +30,7 @@ func (a *asker) sshConfig(ctx context.Context, host string) (sshConfig, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.time)
 	defer cancel()
 	out, err := proc.Output(ctx, proc.Cmd{
-		Name: "ssh -G", Path: ssh, Args: []string{"-G", "-T", "-l", "git", "--", host}, Env: a.env, Dir: root(a.host.Home),
+		Name: "ssh -G", Path: ssh, Args: []string{"-G", "-T", "-l", "git", "--", host}, Env: a.env,
 	})
 	if err != nil {
 		return sshConfig{}, errors.New(said(err))
