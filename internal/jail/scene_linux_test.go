@@ -3,7 +3,6 @@ package jail
 import (
 	"bytes"
 	"crypto/ecdsa"
-	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/tls"
@@ -24,6 +23,8 @@ import (
 	"github.com/creack/pty"
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/net/dns/dnsmessage"
+
+	"aibox/test/conns"
 )
 
 // newScene makes files, listeners and a name server for one victim.
@@ -121,14 +122,7 @@ func serveTLS(t *testing.T) (string, []byte) {
 // serveSSH says hello in each channel and returns its address and key.
 func serveSSH(t *testing.T) (string, []byte) {
 	t.Helper()
-	_, key, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signer, err := ssh.NewSignerFromKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	signer := conns.HostKey(t)
 	config := &ssh.ServerConfig{NoClientAuth: true}
 	config.AddHostKey(signer)
 	l, err := net.Listen("tcp4", "127.0.0.1:0")

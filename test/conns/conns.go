@@ -1,4 +1,4 @@
-// Package conns makes connections on this machine, for tests of what serves one.
+// Package conns makes connections on this machine, and keys for them, for tests of what serves one.
 package conns
 
 import (

@@ -2,8 +2,6 @@ package overssh
 
 import (
 	"context"
-	"crypto/ed25519"
-	"crypto/rand"
 	"errors"
 	"net"
 	"strings"
@@ -12,19 +10,14 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
+
+	"aibox/test/conns"
 )
 
 // serveLogins is a server that does the handshake and knows no key.
 func serveLogins(t *testing.T) func(context.Context, string, string) (net.Conn, error) {
 	t.Helper()
-	_, key, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signer, err := ssh.NewSignerFromKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	signer := conns.HostKey(t)
 	config := &ssh.ServerConfig{PublicKeyCallback: func(ssh.ConnMetadata, ssh.PublicKey) (*ssh.Permissions, error) {
 		return nil, errors.New("unknown")
 	}}
