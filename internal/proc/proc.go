@@ -36,6 +36,9 @@ type Cmd struct {
 	// namespace of its own: when it ends, the kernel has killed every process
 	// it ever started. It needs unprivileged user namespaces and works on Linux.
 	Caged bool
+	// Light is for a program that does little at a time while another one waits for
+	// it. On Linux its session then weighs less than others; see lighten.
+	Light bool
 	// Gate, when set, is opened once the program has its death signal.
 	Gate *Gate
 }
@@ -97,6 +100,9 @@ func start(cmd Cmd) (*Process, error) {
 	}
 	p := &Process{name: cmd.Name, os: child, done: make(chan struct{})}
 	go p.watch(pipe, cmd.Stderr)
+	if cmd.Light {
+		lighten(child.Pid)
+	}
 	if err := cmd.Gate.open(); err != nil {
 		p.Kill()
 		return nil, err

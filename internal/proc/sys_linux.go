@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"syscall"
@@ -38,6 +39,20 @@ func leaveKeys() error {
 		return nil
 	}
 	return err
+}
+
+// lightNice is the nice value of a light program's session.
+const lightNice = "10"
+
+// lighten lowers the weight of the session that a program leads. A kernel with
+// autogroups takes each session for one task of full weight, so a file server that
+// works a tenth of the time counts for as much as both of a VM's processors, and the
+// balance between the host's processors is off: file access from the VM takes a
+// quarter longer. In a control group with a weight of its own there are no
+// autogroups, and this changes nothing. The kernel takes one such wish in 100 ms
+// from all users, so the second of two is lost, which costs nothing but speed.
+func lighten(pid int) {
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/autogroup", pid), []byte(lightNice), 0)
 }
 
 func same(id int) []syscall.SysProcIDMap {

@@ -53,16 +53,20 @@ type Sandbox struct {
 	// Gate is the number of the gate's reader and Seccomp that of a file with a
 	// further seccomp filter. 0 and less are none; without a gate Held is bound directly.
 	Gate, Seccomp int
+	// Light is what it is in a proc.Cmd.
+	Light bool
 }
 
 // nodes are all that /dev has.
 var nodes = [...]string{"/dev/null", "/dev/zero", "/dev/urandom"}
 
-// Arguments returns bubblewrap's arguments without its own name.
+// Arguments returns bubblewrap's arguments without its own name. There is no
+// --new-session: proc starts bubblewrap in a session without a terminal, which the
+// program shares without leading it, so that it cannot get one either.
 func (s Sandbox) Arguments() []string {
 	a := []string{
 		"--unshare-all", "--unshare-user", "--unshare-cgroup", "--disable-userns",
-		"--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv",
+		"--die-with-parent", "--cap-drop", "ALL", "--clearenv",
 	}
 	if len(s.LibraryPath) > 0 {
 		a = append(a, "--setenv", "LD_LIBRARY_PATH", strings.Join(s.LibraryPath, ":"))

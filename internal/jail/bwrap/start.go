@@ -31,7 +31,7 @@ func (s Sandbox) Start(path, name string, files *proc.Handover, stderr *os.File)
 	p, err := proc.Start(proc.Cmd{
 		Name: name, Path: path, Args: s.Arguments(),
 		Files: files.Files(), Stderr: stderr,
-		Caged: true, Gate: gate,
+		Caged: true, Gate: gate, Light: s.Light,
 	})
 	if err != nil {
 		return nil, Explain(err)

@@ -93,6 +93,7 @@ func launch(wrap string, program bwrap.Sandbox, folders []share.Folder, listener
 	defer filter.Close()
 	var files proc.Handover
 	s := program
+	s.Light = true
 	for _, f := range folders {
 		s.Binds = append(s.Binds, bind(f, files.Give(f.Name, f.Dir)))
 	}

@@ -47,7 +47,7 @@ func launch(folders []share.Folder, socket *os.File, o Options) (*proc.Process, 
 		l.Folders = append(l.Folders, Place{Name: f.Name, Path: fmt.Sprintf("/proc/self/fd/%d", fd), ReadOnly: f.ReadOnly})
 	}
 	tell(o, Args(l), &files)
-	return proc.Start(proc.Cmd{Name: "the file server", Path: self, Args: Args(l), Env: []string{"LANG=C"}, Files: files.Files()})
+	return proc.Start(proc.Cmd{Name: "the file server", Path: self, Args: Args(l), Env: []string{"LANG=C"}, Files: files.Files(), Light: true})
 }
 
 func launchSandboxed(wrap string, folders []share.Folder, socket *os.File, o Options) (*proc.Process, error) {
@@ -60,7 +60,7 @@ func launchSandboxed(wrap string, folders []share.Folder, socket *os.File, o Opt
 	if err != nil {
 		return nil, err
 	}
-	s := bwrap.Sandbox{Program: program}
+	s := bwrap.Sandbox{Program: program, Light: true}
 	if s.Binds, s.LibraryPath, err = bwrap.Libraries(context.Background(), path); err != nil {
 		return nil, err
 	}
