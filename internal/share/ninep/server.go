@@ -115,8 +115,9 @@ type worker struct {
 	limit   uint32        // of the answer
 }
 
-// next reads one request. Of a Tversion it returns when it is answered, since
-// that begins a new session, in which nothing of the old one may go on.
+// next reads one request that takes its time; quick ones are answered on the
+// way. A Tversion is answered before anything else is read, since it begins a
+// new session, in which nothing of the old one may go on.
 func (w *worker) next() error {
 	w.readMu.Lock()
 	defer w.readMu.Unlock()
@@ -141,8 +142,23 @@ func (w *worker) nextLocked() error {
 		if w.limit == 0 {
 			return fmt.Errorf("%w: a request came before the version", errProtocol)
 		}
-		return w.register()
+		if err := w.register(); err != nil || !quick(w.request.Type) {
+			return err
+		}
+		if err := w.answer(); err != nil {
+			return err
+		}
 	}
+}
+
+// quick tells whether a request is answered before the next one is read: to wake
+// another worker for that would take longer than the work.
+func quick(kind byte) bool {
+	switch kind {
+	case proto.Twalk, proto.Tgetattr, proto.Tlopen, proto.Tclunk:
+		return true
+	}
+	return false
 }
 
 // read reads one message and parses it.
