@@ -22,7 +22,7 @@ func Mount(path, target string, flags uintptr) error {
 		return err
 	}
 	defer unix.Close(port) // the mount has its own
-	return unix.Mount("aibox", target, "9p", flags, options(port))
+	return unix.Mount("aibox", target, "9p", flags, fmt.Sprintf("trans=fd,rfdno=%d,wfdno=%d,", port, port)+Options())
 }
 
 // Open opens the serial port with the device path for a mount by trans=fd.
@@ -53,10 +53,10 @@ func awaitHost(port int, timeout time.Duration) error {
 	return errors.New("the host did not open its end")
 }
 
-// options are the mount's. What a program reads and writes passes no cache,
+// Options are the mount's without its transport. What a program reads and writes passes no cache,
 // so that nothing of the host's is ever seen late or cut off; pages that programs
 // map are kept and written back. All users share one attachment: who may do what
 // is decided by the files' modes, and on the host all are one user.
-func options(fd int) string {
-	return fmt.Sprintf("trans=fd,rfdno=%d,wfdno=%d,version=9p2000.L,msize=%d,cache=mmap,access=any", fd, fd, wire.ShareMessage)
+func Options() string {
+	return fmt.Sprintf("version=9p2000.L,msize=%d,cache=mmap,access=any", wire.ShareMessage)
 }

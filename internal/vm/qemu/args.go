@@ -31,6 +31,12 @@ type Line struct {
 // QEMU emulates; else it copies eight at once.
 const EmulatedCPU = "max,-erms,-fsrm"
 
+// SerialPorts is how many ports the serial device has: QEMU keeps the first for a
+// console, and the link and the shares have one each. The device has two queues
+// for each, 64 by default, of which the VM's kernel looks at every one with each
+// interrupt, and QEMU each time it waits.
+const SerialPorts = 3
+
 // Args returns QEMU's arguments without its own name.
 func Args(l Line) []string {
 	a := []string{
@@ -52,7 +58,7 @@ func Args(l Line) []string {
 	}
 	a = append(a,
 		"-chardev", socket("console", l.Console), "-serial", "chardev:console",
-		"-device", "virtio-serial-device",
+		"-device", "virtio-serial-device,max_ports="+strconv.Itoa(SerialPorts),
 		"-chardev", socket("link", l.Link), "-device", "virtserialport,chardev=link,name="+wire.PortName,
 		"-object", "rng-builtin,id=rng", "-device", "virtio-rng-device,rng=rng",
 		"-device", "virtio-balloon-device,free-page-reporting=on")
@@ -82,10 +88,21 @@ func machineOption(l Line) string {
 func kernelLine(l Line) string {
 	words := []string{"console=ttyS0", "quiet", "root=/dev/vda", "rootfstype=ext4", "ro",
 		"init=/sbin/aibox-init", "panic=-1", "reboot=t", "no_timer_check"}
-	if !l.KVM && l.TSC > 0 {
-		words = append(words, fmt.Sprintf("tsc_early_khz=%d", l.TSC), "tsc=reliable") // see hostTSC
+	if !l.KVM {
+		words = append(words, clock(l.TSC)...)
 	}
 	return strings.Join(append(words, l.KernelArgs...), " ")
+}
+
+// EmulatedClock returns the words of a kernel's command line that tell a VM without
+// KVM how fast its clock runs; none where the host does not know.
+func EmulatedClock() []string { return clock(hostTSC()) }
+
+func clock(khz int) []string {
+	if khz <= 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("tsc_early_khz=%d", khz), "tsc=reliable"} // see hostTSC
 }
 
 // rootDisk is the first disk, /dev/vda.

@@ -12,18 +12,15 @@ import (
 	"aibox/internal/wire"
 )
 
-// options9p are the same for every 9p peer as for aibox's own mount.
-const options9p = "version=9p2000.L,access=any,cache=none,msize=1048576"
-
 // mount mounts a share: "virtiofs:TAG", "9p:TAG" of a virtio device, "ext4:DEVICE",
 // or "port:USER:FOLDER", which is 9p over a serial port for a user and folder of
-// the host.
+// the host. Those by 9p have the options of aibox's own mount.
 func mount(dir, kind, argument string) error {
 	switch kind {
 	case "virtiofs":
 		return unix.Mount(argument, dir, "virtiofs", unix.MS_NOSUID|unix.MS_NODEV, "")
 	case "9p":
-		return unix.Mount(argument, dir, "9p", unix.MS_NOSUID|unix.MS_NODEV, "trans=virtio,"+options9p)
+		return unix.Mount(argument, dir, "9p", unix.MS_NOSUID|unix.MS_NODEV, "trans=virtio,"+ninep.Options())
 	case "ext4":
 		return unix.Mount(argument, dir, "ext4", unix.MS_NOSUID|unix.MS_NODEV, "")
 	case "port":
@@ -45,5 +42,5 @@ func mountPort(dir, argument string) error {
 	}
 	defer unix.Close(port)
 	return unix.Mount("bench", dir, "9p", unix.MS_NOSUID|unix.MS_NODEV,
-		fmt.Sprintf("trans=fd,rfdno=%d,wfdno=%d,aname=%s,uname=%s,%s", port, port, folder, user, options9p))
+		fmt.Sprintf("trans=fd,rfdno=%d,wfdno=%d,aname=%s,uname=%s,%s", port, port, folder, user, ninep.Options()))
 }

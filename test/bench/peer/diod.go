@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
+	"aibox/internal/vm/qemu"
 	"aibox/internal/wire"
 )
 
@@ -36,7 +37,7 @@ func (p Paths) Diod(dir string) (args []string, stop func(), err error) {
 		close(end)
 		<-ended
 	}
-	return []string{"-device", "virtio-serial-device", "-chardev", "socket,id=port,path=" + socket,
+	return []string{"-device", fmt.Sprint("virtio-serial-device,max_ports=", qemu.SerialPorts), "-chardev", "socket,id=port,path=" + socket,
 		"-device", "virtserialport,chardev=port,name=" + wire.SharePortName}, stop, nil
 }
 

@@ -78,9 +78,17 @@ func (p Paths) Machine(stock bool, words string) []string {
 	} else {
 		a = append(a, "-M", "microvm,acpi=off,x-option-roms=off,pit=on,pic=on,rtc=on,isa-serial=on,auto-kernel-cmdline=on,memory-backend=memory",
 			"-object", "memory-backend-memfd,id=memory,size=2048M,share=on",
-			"-kernel", filepath.Join(p.Image, "vmlinuz"), "-append", "ro reboot=t "+line)
+			"-kernel", filepath.Join(p.Image, "vmlinuz"), "-append", strings.Join(append(p.clock(), "ro", "reboot=t", line), " "))
 	}
 	return append(a, p.Accelerator(stock)...)
+}
+
+// clock is what aibox's VM has too, since the work's times are the VM's.
+func (p Paths) clock() []string {
+	if p.KVM {
+		return nil
+	}
+	return qemu.EmulatedClock()
 }
 
 // Accelerator are QEMU's arguments for the one that aibox uses here, with the CPU
