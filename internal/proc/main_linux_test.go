@@ -38,7 +38,8 @@ func play(role string) int {
 		wd, _ := os.Getwd()
 		fmt.Printf("\n%s\n", wd)
 		n, _ := os.Stdin.Read(make([]byte, 1))
-		fmt.Printf("stdin %d session leader %v\n", n, syscall.Getpgrp() == os.Getpid())
+		session, _ := unix.Getsid(0)
+		fmt.Printf("stdin %d session leader %v\n", n, session == os.Getpid())
 	case "files":
 		b, _ := io.ReadAll(os.NewFile(3, "a"))
 		c, _ := io.ReadAll(os.NewFile(4, "b"))

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -22,8 +21,6 @@ type report struct {
 	Files     []int    // numbers of open files
 	Processes int      // in /proc
 	Caps      bool     // has any capability
-	Leads     bool     // a session, as who wants a terminal must
-	Terminal  bool     // has one
 	Managed   []string // of what it must not
 }
 
@@ -46,10 +43,6 @@ func probe(secret, port, abstract string, sandboxed bool) int {
 	_ = unix.Capget(&hdr, &caps[0])
 	r.Caps = caps[0].Permitted|caps[1].Permitted|caps[0].Effective|caps[1].Effective != 0
 
-	session, err := unix.Getsid(0)
-	r.Leads = err != nil || session == os.Getpid()
-	r.Terminal = terminal() != "0"
-
 	try := func(what string, err error) {
 		if err == nil {
 			r.Managed = append(r.Managed, what)
@@ -59,7 +52,7 @@ func probe(secret, port, abstract string, sandboxed bool) int {
 		_, err := os.ReadFile(prefix + secret)
 		try("read the secret by "+prefix, err)
 	}
-	_, err = net.Dial("tcp", "127.0.0.1:"+port)
+	_, err := net.Dial("tcp", "127.0.0.1:"+port)
 	try("connect to the host's loopback", err)
 	_, err = net.Dial("unix", "@"+abstract)
 	try("connect to an abstract socket", err)
@@ -97,16 +90,6 @@ func userNamespace() error {
 		_, err = p.Wait()
 	}
 	return err
-}
-
-// terminal is the number of the process's controlling terminal as the kernel gives it.
-func terminal() string {
-	stat, _ := os.ReadFile("/proc/self/stat")
-	_, fields, _ := strings.Cut(string(stat), ") ")
-	if f := strings.Fields(fields); len(f) > 4 {
-		return f[4]
-	}
-	return "unknown"
 }
 
 func names(dir string) (n []string) {
