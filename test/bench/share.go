@@ -103,7 +103,7 @@ func shareRows(s sides) (rows []report.Row) {
 				s.peer("bare virtiofsd, cache=auto", autoVirtiofs, w.what, report.Goal{}, ""),
 			}},
 			report.Row{Name: "9p: " + w.name, Unit: w.unit, Ours: s.values[ourNine+"/"+w.what], Peers: []report.Peer{
-				s.peer("diod over the same kind of port, mounted alike", diod, w.what, goal(1.2), ""),
+				s.peer("diod over the same kind of port, mounted alike", diod, w.what, goal(1.2), restDiod),
 				s.peer("virtiofs of aibox", ourVirtiofs, w.what, goal(2), rest),
 				s.peer("virtio-9p of QEMU, Debian's kernel", qemuNine, w.what, report.Goal{}, ""),
 			}},
