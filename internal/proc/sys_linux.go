@@ -45,10 +45,9 @@ func leaveKeys() error {
 const lightNice = "10"
 
 // lighten lowers the weight of the session that a program leads. A kernel with
-// autogroups takes each session for one task of full weight, so a file server that
-// works a tenth of the time counts for as much as both of a VM's processors, and the
-// balance between the host's processors is off: file access from the VM takes a
-// quarter longer. In a control group with a weight of its own there are no
+// autogroups gives each session the weight of one task, be it a file server that
+// mostly waits or the VM with all its processors. Measured on two processors under
+// emulation, file access from the VM takes some fifth less time with this. In a control group with a weight of its own there are no
 // autogroups, and this changes nothing. The kernel takes one such wish in 100 ms
 // from all users, so the second of two is lost, which costs nothing but speed.
 func lighten(pid int) {
