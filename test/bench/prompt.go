@@ -114,7 +114,7 @@ func (m machine) floorCommand() *exec.Cmd {
 		"-m", "2048M", "-smp", "2", "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none",
 		"-serial", "stdio",
 		"-kernel", filepath.Join(m.Image, "vmlinuz"),
-		"-append", "console=ttyS0 quiet root=/dev/vda rootfstype=ext4 ro panic=-1 reboot=t no_timer_check init=/usr/bin/echo " + floorWord,
+		"-append", strings.Join(append(m.Clock(), "console=ttyS0 quiet root=/dev/vda rootfstype=ext4 ro panic=-1 reboot=t no_timer_check init=/usr/bin/echo "+floorWord), " "),
 	}
 	args = append(args, m.Accelerator(false)...)
 	return exec.Command(m.QEMU, append(args, peer.Disk(false, "root", filepath.Join(m.Image, "os.ext4"), true)...)...)

@@ -78,13 +78,14 @@ func (p Paths) Machine(stock bool, words string) []string {
 	} else {
 		a = append(a, "-M", "microvm,acpi=off,x-option-roms=off,pit=on,pic=on,rtc=on,isa-serial=on,auto-kernel-cmdline=on,memory-backend=memory",
 			"-object", "memory-backend-memfd,id=memory,size=2048M,share=on",
-			"-kernel", filepath.Join(p.Image, "vmlinuz"), "-append", strings.Join(append(p.clock(), "ro", "reboot=t", line), " "))
+			"-kernel", filepath.Join(p.Image, "vmlinuz"), "-append", strings.Join(append(p.Clock(), "ro", "reboot=t", line), " "))
 	}
 	return append(a, p.Accelerator(stock)...)
 }
 
-// clock is what aibox's VM has too, since the work's times are the VM's.
-func (p Paths) clock() []string {
+// Clock are the words of the kernel's command line that aibox's VM has too, so
+// that its clock starts alike: the times of work are the VM's.
+func (p Paths) Clock() []string {
 	if p.KVM {
 		return nil
 	}
