@@ -27,24 +27,35 @@ type Outcome struct {
 // Requests sends so many GETs in absolute form to a proxy, each client's one
 // after the other on a connection that it keeps.
 func Requests(proxy, server string, count int) (Outcome, error) {
+	return drive(count, 0, get(proxy, server))
+}
+
+// Steady sends such GETs at a rate per second.
+func Steady(proxy, server string, rate, count int) (Outcome, error) {
+	return drive(count, rate, get(proxy, server))
+}
+
+// get returns what makes a client of its own for each caller.
+func get(proxy, server string) func() func() error {
 	request := fmt.Sprintf("GET http://%s%s HTTP/1.1\r\nHost: %s\r\n\r\n", server, work.PathSmall, server)
-	return drive(count, func() func() error {
+	return func() func() error {
 		c := &client{proxy: proxy}
 		return func() error { return c.ask(request) }
-	})
+	}
 }
 
 // Tunnels makes so many connections through a proxy by CONNECT, and sends one
 // request over each.
 func Tunnels(proxy, server string, count int) (Outcome, error) {
 	way := work.Way{Proxy: proxy, Server: server}
-	return drive(count, func() func() error { return way.Once })
+	return drive(count, 0, func() func() error { return way.Once })
 }
 
-// drive has clients do one thing until it was done count times.
-func drive(count int, newClient func() func() error) (Outcome, error) {
-	var left atomic.Int64
-	left.Store(int64(count))
+// drive has clients do one thing until it was done count times: as fast as they
+// can, or at a rate per second. At a rate the time counts from when the thing was
+// due, so that what waits behind a slow answer is slow too.
+func drive(count, rate int, newClient func() func() error) (Outcome, error) {
+	var next atomic.Int64
 	took := make([][]time.Duration, clients)
 	failed := make([]error, clients)
 	var all sync.WaitGroup
@@ -52,8 +63,16 @@ func drive(count int, newClient func() func() error) (Outcome, error) {
 	for i := range clients {
 		all.Go(func() {
 			do := newClient()
-			for left.Add(-1) >= 0 && failed[i] == nil {
+			for failed[i] == nil {
+				n := int(next.Add(1)) - 1
+				if n >= count {
+					return
+				}
 				began := time.Now()
+				if rate > 0 {
+					began = start.Add(time.Duration(n) * time.Second / time.Duration(rate))
+					time.Sleep(time.Until(began))
+				}
 				failed[i] = do()
 				took[i] = append(took[i], time.Since(began))
 			}

@@ -6,6 +6,7 @@ package rivals
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"os"
@@ -23,6 +24,7 @@ const (
 	proxyRounds   = 5
 	proxyRequests = 10000
 	proxyTunnels  = 3000
+	steadyRate    = 2000 // a second, below what any of them can
 	proxyBudget   = time.Minute
 )
 
@@ -64,6 +66,7 @@ type contender struct {
 // What is measured of each proxy.
 const (
 	requestRate, requestTail = "requests", "request p99"
+	steadyTail               = "steady p99"
 	tunnelRate, tunnelTail   = "tunnels", "tunnel p99"
 )
 
@@ -126,6 +129,10 @@ func (c *contender) round(server string) error {
 	if err != nil {
 		return err
 	}
+	steady, err := load.Steady(addr, server, steadyRate, proxyRequests/2)
+	if err != nil {
+		return err
+	}
 	tunnels, err := load.Tunnels(addr, server, proxyTunnels)
 	if err != nil {
 		return err
@@ -134,7 +141,7 @@ func (c *contender) round(server string) error {
 		c.results = map[string]report.Series{}
 	}
 	for what, value := range map[string]float64{
-		requestRate: requests.PerSecond, requestTail: requests.P99, tunnelRate: tunnels.PerSecond, tunnelTail: tunnels.P99,
+		requestRate: requests.PerSecond, requestTail: requests.P99, steadyTail: steady.P99, tunnelRate: tunnels.PerSecond, tunnelTail: tunnels.P99,
 	} {
 		c.results[what] = append(c.results[what], value)
 	}
@@ -148,6 +155,7 @@ func proxyRows(all []*contender, rest string) (rows []report.Row) {
 	}{
 		{"proxy alone: requests by 16 clients", requestRate, "requests/s", report.AtLeast(1)},
 		{"proxy alone: 99th percentile of these", requestTail, "ms", report.AtMost(1)},
+		{fmt.Sprintf("proxy alone: 99th percentile at %d requests/s", steadyRate), steadyTail, "ms", report.AtMost(1)},
 		{"proxy alone: tunnels with one request by 16 clients", tunnelRate, "tunnels/s", report.AtLeast(1)},
 		{"proxy alone: 99th percentile of these", tunnelTail, "ms", report.AtMost(1)},
 	} {
