@@ -201,3 +201,22 @@ func TestMachineDisks(t *testing.T) {
 		t.Errorf("the state disk begins with %q, %v", b, err)
 	}
 }
+
+// Without KVM the kernel is told how fast its clock and its timer run. The waits
+// are short, since it wakes up in between long ones.
+func TestMachineTimersKeepTheHostsPace(t *testing.T) {
+	const asleep, slack = 2 * time.Second, 100 * time.Millisecond
+	s := newBox(t).shell()
+	s.must("true")
+	start := time.Now()
+	out := s.must("exec 9<> <(:); a=$EPOCHREALTIME; for i in {1..40}; do read -t 0.05 -u 9; done; echo $a $EPOCHREALTIME")
+	took := time.Since(start)
+	var from, to float64
+	if _, err := fmt.Sscan(out, &from, &to); err != nil {
+		t.Fatal(out, err)
+	}
+	seen := time.Duration((to - from) * float64(time.Second))
+	if seen < asleep || seen > took+slack || took > 3*asleep {
+		t.Errorf("waits of %v took %v by the VM's clock, %v by the host's", asleep, seen, took)
+	}
+}

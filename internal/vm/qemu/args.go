@@ -28,8 +28,13 @@ type Line struct {
 
 // EmulatedCPU is the CPU of a VM without KVM. Of one with fast string
 // instructions the kernel would have every byte copied on its own, each of which
-// QEMU emulates; else it copies eight at once.
-const EmulatedCPU = "max,-erms,-fsrm"
+// QEMU emulates; else it copies eight at once. One with svm would have the kernel
+// prepare for a tenth of a second to run VMs, which twice emulated are of no use.
+const EmulatedCPU = "max,-erms,-fsrm,-svm"
+
+// emulatedTimer is how fast the timer of QEMU's own local APIC counts, in kHz: by
+// nanoseconds (hw/intc/apic.c in QEMU).
+const emulatedTimer = 1_000_000
 
 // SerialPorts is how many ports the serial device has: QEMU keeps the first for a
 // console, and the link and the shares have one each. The device has two queues
@@ -94,15 +99,16 @@ func kernelLine(l Line) string {
 	return strings.Join(append(words, l.KernelArgs...), " ")
 }
 
-// EmulatedClock returns the words of a kernel's command line that tell a VM without
-// KVM how fast its clock runs; none where the host does not know.
+// EmulatedClock returns the words of the command line of aibox's kernel that tell a
+// VM without KVM how fast its clocks run, as far as the host knows.
 func EmulatedClock() []string { return clock(hostTSC()) }
 
 func clock(khz int) []string {
-	if khz <= 0 {
-		return nil
+	words := []string{fmt.Sprintf("lapic_timer_khz=%d", emulatedTimer)}
+	if khz > 0 {
+		words = append(words, fmt.Sprintf("tsc_early_khz=%d", khz), "tsc=reliable") // see hostTSC
 	}
-	return []string{fmt.Sprintf("tsc_early_khz=%d", khz), "tsc=reliable"} // see hostTSC
+	return words
 }
 
 // rootDisk is the first disk, /dev/vda.
