@@ -47,9 +47,10 @@ const lightNice = "10"
 // lighten lowers the weight of the session that a program leads. A kernel with
 // autogroups gives each session the weight of one task, be it a file server that
 // mostly waits or the VM with all its processors. Measured on two processors under
-// emulation, file access from the VM takes some fifth less time with this. In a control group with a weight of its own there are no
-// autogroups, and this changes nothing. The kernel takes one such wish in 100 ms
-// from all users, so the second of two is lost, which costs nothing but speed.
+// emulation, file access from the VM takes some fifth less time with this. In a
+// control group with a weight of its own there are no autogroups, and this changes
+// nothing. The kernel takes one such wish in 100 ms from all users, so the second of
+// two is lost, which costs nothing but speed.
 func lighten(pid int) {
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/autogroup", pid), []byte(lightNice), 0)
 }

@@ -52,8 +52,8 @@ func (m *machine) giveUp(f *failure) {
 // serve tells the host that the VM is ready and does what it asks until it
 // asks for the end. Anything else that ends it is a failure.
 func (m *machine) serve(took []wire.Step) *failure {
-	// From here on init passes bytes on, in short turns. With one thread for them
-	// a turn does not wait for another CPU to wake up, and the user's work has the rest.
+	// From here on init passes bytes on, in short turns. With one thread at a time
+	// none waits for another CPU to wake up.
 	runtime.GOMAXPROCS(1)
 	ended := make(chan *failure, 2)
 	go func() { ended <- &failure{"link", <-m.broken} }()

@@ -53,10 +53,10 @@ func awaitHost(port int, timeout time.Duration) error {
 	return errors.New("the host did not open its end")
 }
 
-// Options are the mount's without its transport. What a program reads and writes passes no cache,
-// so that nothing of the host's is ever seen late or cut off; pages that programs
-// map are kept and written back. All users share one attachment: who may do what
-// is decided by the files' modes, and on the host all are one user.
+// Options are the mount's without its transport. What a program reads and writes
+// passes no cache, so that nothing of the host's is ever seen late or cut off; pages
+// that programs map are kept and written back. All users share one attachment: who
+// may do what is decided by the files' modes, and on the host all are one user.
 func Options() string {
 	return fmt.Sprintf("version=9p2000.L,msize=%d,cache=mmap,access=any", wire.ShareMessage)
 }
